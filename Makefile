@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 STACK ?= local
 
 .DEFAULT_GOAL := help
-.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock policy-env arguments schema-golden settings-schema findings-page site core-schemas clean
+.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock policy-env arguments schema-golden settings-schema templates findings-page site core-schemas clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ schema-golden: env ## Regenerate the golden schema of the components
 
 settings-schema: env ## Regenerate the JSON schemas of the stack files and of price files
 	$(BIN)/python -m stacks.settings_schema
+
+templates: env ## Regenerate the Python templates for pulumi new from those of workbench init
+	$(BIN)/python -m tests.templates.generate
 
 findings-page: env ## Regenerate the sections of docs/findings.md from the registry of rules
 	$(BIN)/python -m tests.contract.findings.page

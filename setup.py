@@ -11,6 +11,7 @@ PLACES = {
     "components": NAME,
     "toolkit": f"{NAME}.toolkit",
     "livefleet": f"{NAME}.livefleet",
+    "stacks": f"{NAME}.stacks",
     "workbench": f"{NAME}.workbench",
 }
 """The packages of a checkout, each with its name in the wheel."""

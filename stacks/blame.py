@@ -11,7 +11,7 @@ from components.contract.texts.printable import printable
 from components.resources.serving.arguments import InvalidArguments
 from components.resources.serving.typed_args import keys_below
 
-from .settings import PROJECT
+from . import PROJECT
 
 _PROBLEM = re.compile(r"(?P<component>network|cluster|identities): (?P<argument>[a-z_]+)(?P<rest>.*)", re.DOTALL)
 _SNAKE_CASE = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")

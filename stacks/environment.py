@@ -91,8 +91,8 @@ def _provide_cluster(
 def _kubeconfig_provider(settings: Settings) -> pulumi_kubernetes.Provider:
     if not os.path.isfile(settings.kubeconfig):  # noqa: PTH113  Path.is_file raises if the name is too long
         raise pulumi.RunError(
-            f"no kubeconfig at {settings.kubeconfig} (inference-platform:kubeconfig); run `make up` to start a "
-            "simulated cluster, which writes it there, or set the kubeconfig of your own cluster"
+            f"no kubeconfig at {settings.kubeconfig} (inference-platform:kubeconfig); run `workbench up "
+            "--start-cluster` to start a simulated cluster, or set the kubeconfig of your own cluster"
         )
     return pulumi_kubernetes.Provider(
         "cluster",

@@ -34,12 +34,11 @@ from components.resources.aws.network_settings import NetworkSettings
 from components.resources.aws.node_settings import OPERATED_TAINTS, NodeSettings
 from components.resources.aws.storage.settings import S3_DRIVER
 
+from . import PROJECT
 from .aws_settings import REGION, CredentialsSettings, DnsSettings
 from .cache_settings import CacheSettings
 from .clouds import CloudName
 from .image_settings import CachePlace, StackImageCache, placed_problems
-
-PROJECT = "inference-platform"
 
 
 class Settings(FleetSettings):

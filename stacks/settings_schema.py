@@ -13,7 +13,8 @@ from components.plan.costs.price_schema import price_schema
 from components.plan.section import Section
 from components.resources.aws.storage.settings import StorageSettings
 
-from .settings import PROJECT, Settings, declared
+from . import PROJECT
+from .settings import Settings, declared
 
 Schema = dict[str, Any]
 Schemas = Mapping[str, Schema]

@@ -17,6 +17,7 @@ _ALLOCATIONS = 50_000
 _BRIEF = ("validate", "render")
 """Short commands, which run without garbage collection."""
 MODULES = {
+    "creating": ("init",),
     "stack": ("up", "preview", "destroy", "outputs"),
     "planning": ("plan",),
     "manifests": ("validate", "defaults", "crds", "schema"),

@@ -79,10 +79,7 @@ class Subject:
             return fleet_settings({"namespace": _DEFAULT_NAMESPACE, **self.overrides})
         from .engine.project import stack_settings
 
-        try:
-            return stack_settings(self.folder, self.stack, self.overrides)
-        except ModuleNotFoundError as error:
-            raise without_stacks(error, "omit --stack to check manifests on their own") from None
+        return stack_settings(self.folder, self.stack, self.overrides)
 
     def environment(self, settings: "FleetSettings | None") -> "Environment":
         """Return the environment to check manifests against, with model shapes from this machine.
@@ -124,23 +121,6 @@ def fleet_settings(values: Mapping[str, Any]) -> "FleetSettings":
     except ValidationError as error:
         lines = [f"{'.'.join(map(str, fault.path))}: {fault.reason}" for fault in faults(error, FleetSettings)]
         raise WorkbenchError("\n".join(lines), 2) from None
-
-
-def without_stacks(error: ModuleNotFoundError, alternative: str) -> Exception:
-    """Return the error for a command that needs ``stacks``, which the published package does not contain.
-
-    Args:
-        error: The import error; returned unchanged if another module is missing.
-        alternative: What to do without a stack.
-    """
-    if (error.name or "").partition(".")[0] != "stacks":
-        return error
-    return WorkbenchError(
-        "--stack needs a checkout of the project inference-platform and the workbench of that checkout (make env). "
-        "The installed package lacks the project's Pulumi.yaml, __main__.py, components/ and stacks/, which define "
-        f"the settings in Pulumi.<stack>.yaml; {alternative}",
-        2,
-    )
 
 
 def read(paths: Sequence[Path], releases: Mapping[str, str]) -> "Manifests":

@@ -1,7 +1,6 @@
 """``validate``, ``render`` and ``explain`` of a stack: what its program would say, without running it."""
 
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -99,7 +98,6 @@ def test_options_count_more_than_settings() -> None:
     ("change", "arguments", "code", "expected"),
     [
         (None, ("--stack", "absent"), 1, "stacks with settings: dev, local, prod, staging"),
-        (("name: inference-platform", "name: other"), ("--stack", "local"), 2, "name: --stack needs the project"),
         (("runtimes:\n", "runtimesz:\n"), ("--stack", "local"), 1, "unknown key; did you mean 'runtimes'?"),
         (None, ("--stack", "local", "--namespace", "A B"), 1, "inference-platform:namespace"),
     ],
@@ -123,9 +121,18 @@ def test_explain_knows_the_models_of_a_stack() -> None:
     assert workbench("explain", "Playground/gemma-elastic", "--stack", "dev").returncode == 2
 
 
-def test_a_wheel_has_no_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "stacks", None)
-    monkeypatch.delitem(sys.modules, "stacks.settings", raising=False)
-    with pytest.raises(WorkbenchError, match="needs a checkout") as wrong:
-        Subject("local").settings()
+def test_a_project_of_another_name_has_the_same_settings(project: Path) -> None:
+    (project / "Pulumi.yaml").write_text("name: other\nruntime: python\n")
+    done = workbench("validate", "--stack", "local", "--cwd", project)
+    here = workbench("validate", "--stack", "local")
+    assert (done.returncode, here.returncode) == (0, 0)
+    assert sorted(done.stdout.replace(f"{project}/", "").splitlines()) == sorted(here.stdout.splitlines())
+    assert done.stderr == here.stderr
+
+
+def test_a_project_with_a_program_of_its_own_has_no_settings(tmp_path: Path) -> None:
+    (tmp_path / "Pulumi.yaml").write_text("name: other\nruntime: python\n")
+    (tmp_path / "Pulumi.dev.yaml").write_text("config: {other:models: [models]}\n")
+    with pytest.raises(WorkbenchError, match=r"'other' has a program of its own: .* inference-platform:") as wrong:
+        Subject("dev", tmp_path).settings()
     assert wrong.value.exit_code == 2

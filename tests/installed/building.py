@@ -8,7 +8,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "inference_platform"
-FOLDERS = {"components": PACKAGE, **{name: f"{PACKAGE}/{name}" for name in ("toolkit", "livefleet", "workbench")}}
+FOLDERS = {
+    "components": PACKAGE,
+    **{name: f"{PACKAGE}/{name}" for name in ("toolkit", "livefleet", "stacks", "workbench")},
+}
 """The folders of the checkout that the wheel has, each with its place in it."""
 
 

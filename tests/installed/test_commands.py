@@ -92,18 +92,40 @@ def test_a_command_says_what_it_says_in_the_checkout(words: tuple[str, ...], ins
     assert done.stdout or done.returncode or words[0] == "validate"
 
 
-@pytest.mark.parametrize("words", [("--stack", "dev"), ()], ids=["stack", "default stack"])
-def test_a_plan_of_a_stack_says_what_it_needs(words: tuple[str, ...], installed: Path, project: Path) -> None:
-    """The interpreter of the tests finds the checkout, which is not there where only the wheel is installed."""
-    without = RUN.replace("import sys\n", "import sys\nsys.modules['stacks'] = None\n").replace(', "stacks"', "")
-    command = [sys.executable, "-c", without, "plan", *words]
-    done = subprocess.run(
-        command, cwd=project, env=environment(installed), capture_output=True, text=True, check=False
-    )
+def test_a_plan_of_a_stack_with_its_own_program_says_what_to_use(installed: Path, project: Path) -> None:
+    done = run(installed, project, "plan", "--stack", "dev")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "needs a checkout of the project inference-platform" in done.stderr
+    assert "'elsewhere' has a program of its own" in done.stderr
     assert "workbench plan PATH... --cluster eks" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.fixture
+def initialized(installed: Path, tmp_path: Path) -> Path:
+    """A new repository, with everything in git."""
+    made = run(installed, tmp_path, "init", "fleet", "--cluster", "eks", "--gateway")
+    assert made.returncode == 0, made.stderr
+    folder = tmp_path / "fleet"
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    for words in (("init", "--quiet", "--initial-branch=main"), ("add", "."), ("commit", "--quiet", "-m", "first")):
+        subprocess.run(["git", *identity, *words], cwd=folder, check=True)
+    return folder
+
+
+@pytest.mark.parametrize("stack", ["local", "dev"])
+def test_a_new_repository_works_without_a_checkout(stack: str, installed: Path, initialized: Path) -> None:
+    """Validated, planned beside another revision, and previewed."""
+    chat = initialized / "models/chat.yaml"
+    chat.write_text(chat.read_text().replace("replicas: 1", "replicas: 2"))
+    validated = run(installed, initialized, "validate", "--stack", stack)
+    assert validated.returncode == 0
+    assert validated.stderr.startswith("2 resources in 1 file: ")
+    planned = run(installed, initialized, "plan", "--stack", stack, "--base", "main")
+    assert (planned.returncode, planned.stderr) == (0, "")
+    assert "replicas" in planned.stdout
+    previewed = run(installed, initialized, "preview", "--engine", "local", "--offline", "--stack", stack)
+    assert previewed.returncode == 0, previewed.stderr
+    assert "kubernetes:apps/v1:Deployment" in previewed.stdout
 
 
 def test_a_problem_is_a_message(installed: Path, project: Path) -> None:

@@ -40,6 +40,10 @@ NO_PROJECT = r"Pulumi\.yaml does not exist; run this in the project folder"
 NO_FLEET = r"no live fleet runs in \S+; start it with"
 # What a command is given beside its name, the code that it ends with, and what it says.
 RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
+    ("init",): [
+        (("new",), 0, r"wrote new/Pulumi\.yaml"),
+        ((FOLDER, "--region", "us-east-1"), 2, "--region needs --cluster eks"),
+    ],
     ("up",): [((), 1, NO_PROJECT), (("--stack", "dev"), 1, NO_PROJECT)],
     ("preview",): [((), 1, NO_PROJECT), (("--stack", "dev", "--offline"), 1, NO_PROJECT)],
     ("destroy",): [((), 1, NO_PROJECT), (("--stack", "dev"), 1, NO_PROJECT)],
@@ -48,7 +52,7 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
         ((FOLDER,), 0, "4 resources in 2 files: no problems"),
         ((FOLDER, "--alone", "--output", "json"), 0, r"\[\]"),
         ((FOLDER, "--output", "sarif"), 0, '"runs"'),
-        ((FOLDER, "--stack", "dev"), 2, "--stack needs a checkout"),
+        ((FOLDER, "--stack", "dev"), 1, NO_PROJECT),
         (("broken",), 1, r"broken/models\.yaml:4: Playground/chat: spec\.replcas: unknown field"),
         (("absent",), 1, "absent:1: no such file or folder"),
         ((), 2, "no manifests: pass files or folders"),
@@ -56,8 +60,8 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
     ("plan",): [
         ((FOLDER,), 0, "chat"),
         ((FOLDER, "--cluster", "none"), 0, "chat"),
-        ((), 2, "--stack needs a checkout of the project"),
-        (("--stack", "dev"), 2, "--stack needs a checkout of the project"),
+        ((), 1, r"Pulumi\.yaml does not exist\. Planning a stack needs a project"),
+        (("--stack", "dev"), 1, r"Pulumi\.yaml does not exist\. Planning a stack needs a project"),
     ],
     ("defaults",): [((FOLDER,), 0, "kind: Playground"), (("broken",), 1, r"broken/models\.yaml:4: ")],
     ("crds",): [((), 0, "kind: CustomResourceDefinition"), (("Absent",), 2, "unknown kind 'Absent'")],

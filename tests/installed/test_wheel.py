@@ -54,8 +54,9 @@ def test_it_holds_what_the_folders_hold(wheel: Path) -> None:
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and not {"__pycache__", "inference_platform_workbench.egg-info"} & set(path.parts)
     }
-    # How the plugin and the command line are started from a checkout.
-    assert tree - names == {f"{PACKAGE}/requirements.txt", f"{PACKAGE}/workbench/pyproject.toml"}
+    # How the plugin and the command line are started from a checkout, and the models of its stacks.
+    samples = {name for name in tree if re.match(rf"{PACKAGE}/stacks/(models|spot|variants)/", name)}
+    assert tree - names == samples | {f"{PACKAGE}/requirements.txt", f"{PACKAGE}/workbench/pyproject.toml"}
     assert names - tree == set()
 
 

@@ -43,6 +43,8 @@ CLOUD_USERS = (
     "components.resources.serving.fleet.cloud_charts",  # the list of charts that only clusters on a cloud have
     "components.resources.prerequisites.accelerators",  # agents select nodes of EKS by label
     "workbench.capacity",  # the command reads what the Cluster Autoscaler writes about groups on EC2
+    "workbench.creating.answers",  # `init --cluster eks` writes settings for a type that the region offers
+    "workbench.creating.repository",  # and for a version of EKS
     "workbench.planning.stackless",  # `plan --cluster eks` describes a cluster that no stack has
 )
 """Who knows a cloud beside its registration, its resources and the stacks, and why."""

@@ -9,7 +9,8 @@ import pulumi
 import pytest
 import yaml
 
-from stacks.settings import PROJECT, declared_defaults, parse
+from stacks import PROJECT
+from stacks.settings import declared_defaults, parse
 from stacks.settings_schema import FILE, stack_schema
 from tests.layers.modules import ROOT
 

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ from livefleet.go_tools import Tool
 from tests.layers.modules import modules
 from tests.monitoring.programs.tools import TOOLS, built_or_skip
 from tests.workflows.workflows import FOLDER, ROOT, SAME_REPOSITORY, Workflow, expressions, faults, workflows
+from workbench.creating.answers import CiChoice
+from workbench.creating.command import DEFAULTS
+from workbench.creating.repository import repository
 
 ACTIONLINT = Tool("actionlint", ("github.com/rhysd/actionlint/cmd/actionlint",), modules=TOOLS)
 ALL = workflows()
@@ -35,6 +39,14 @@ def lint(program: Path, *paths: Path) -> subprocess.CompletedProcess[str]:
 
 def test_actionlint_finds_nothing(actionlint: Path) -> None:
     done = lint(actionlint, *sorted(FOLDER.glob("*.yml")))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_actionlint_finds_nothing_in_workflows_for_other_repositories(actionlint: Path, tmp_path: Path) -> None:
+    """That of ``workbench init``, and that of the example."""
+    written = repository(replace(DEFAULTS, ci=CiChoice.GITHUB), "fleet")[".github/workflows/plan.yml"]
+    (tmp_path / "plan.yml").write_text(written)
+    done = lint(actionlint, tmp_path / "plan.yml", ROOT / "examples/pull-requests/plan.yml")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

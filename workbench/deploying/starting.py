@@ -46,7 +46,7 @@ KUBECONFIG = "kubeconfig"
 def is_playable(project: "Project", state_dir: Path) -> bool:
     """Whether a stack targets the workbench's simulated cluster, and has simulated nodes."""
     own = (project.folder / project.kubeconfig).resolve() == (state_dir / KUBECONFIG).resolve()
-    simulated = project.config.get(f"{project.name}:simulatedNodes", "")
+    simulated = project.config.get(project.key("simulatedNodes"), "")
     return bool(project.kubeconfig) and own and simulated.lower() == "true"
 
 

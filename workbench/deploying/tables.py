@@ -184,11 +184,9 @@ _SIMULATED = (
 
 def show_stack(outputs: Mapping[str, Any], call: StackCall) -> None:
     """Print the tables of a stack, and the addresses of its models on this machine."""
-    from ..engine.project import ProjectFiles, section
-
-    files = ProjectFiles(call.cwd, call.stack)
-    setting = section(files.stored(), files.settings).get(f"{files.name}:kubeconfig", "")
-    show(outputs, call.kubeconfig or str(call.cwd / str(setting)))
+    project = call.sealed_project()
+    kubeconfig = project.kubeconfig if project else ""
+    show(outputs, call.kubeconfig or str(call.cwd / kubeconfig))
     folder = LiveFolder(call.state_dir)
     fleet = None if call.kubeconfig else folder.running_fleet(call.stack)
     if fleet and fleet.endpoints:

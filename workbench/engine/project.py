@@ -4,7 +4,7 @@ import datetime
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import yaml
 
 from components.contract.texts.printable import printable
 from components.contract.texts.secrets import SECRET_TEXT, masked_text
+from stacks import PROJECT
 
 from ..errors import WorkbenchError
 
@@ -47,7 +48,16 @@ class Project:
     @property
     def kubeconfig(self) -> str:
         """The setting ``kubeconfig``, by which a stack names its cluster."""
-        return self.config.get(f"{self.name}:kubeconfig", "")
+        return self.config.get(self.key("kubeconfig"), "")
+
+    @property
+    def has_settings(self) -> bool:
+        """Whether the configuration has settings of the stack program, ``inference-platform:...``."""
+        return self.name == PROJECT or any(key.startswith(f"{PROJECT}:") for key in self.config)
+
+    def key(self, setting: str) -> str:
+        """Return the full key of a setting; in a project with a program of its own, a key of that project."""
+        return f"{PROJECT if self.has_settings else self.name}:{setting}"
 
     @property
     def disabled_providers(self) -> frozenset[str]:
@@ -112,16 +122,14 @@ def load_project(
     reader = _Config(name, files.manifest, files.settings, sealed=sealed)
     reader.declare(section(manifest, files.manifest))
     reader.read(section(stored, files.settings), stored.get("encryptionsalt"))
-    reader.values.update({_full_key(name, key): value for key, value in (overrides or {}).items()})
+    project = Project(folder, name, stack, str(manifest.get("main") or ""), reader.values)
+    reader.values.update({project.key(key): value for key, value in (overrides or {}).items()})
     reader.check()
-    return Project(
-        folder,
-        name,
-        stack,
-        str(manifest.get("main") or ""),
-        {key: _text(value) for key, value in reader.values.items()},
-        tuple(sorted(reader.secret_keys)),
-        frozenset(reader.secrets),
+    return replace(
+        project,
+        config={key: _text(value) for key, value in reader.values.items()},
+        secret_keys=tuple(sorted(reader.secret_keys)),
+        secrets=frozenset(reader.secrets),
     )
 
 
@@ -145,7 +153,8 @@ class _Config:
             if not isinstance(entry, dict):
                 self.values[full_key] = entry
                 continue
-            self._types[full_key] = entry
+            if "type" in entry or "value" not in entry:
+                self._types[full_key] = entry  # otherwise any value, such as pulumi:tags, which `pulumi new` writes
             value = entry.get("value", entry.get("default"))
             if value is not None:
                 self.values[full_key] = value
@@ -283,20 +292,33 @@ def _text(value: object) -> str:
     return str(value) if isinstance(value, str | datetime.date) else json.dumps(value, default=str)
 
 
+def own_program(project: Project, alternative: str) -> WorkbenchError:
+    """Return the error for a command that reads settings, in a project with a program of its own.
+
+    Args:
+        project: The project.
+        alternative: What to do without settings.
+    """
+    return WorkbenchError(
+        f"{project.folder / 'Pulumi.yaml'}: the project {printable(project.name)!r} has a program of its own: "
+        f"neither this file nor Pulumi.{project.stack}.yaml sets a key that starts with {PROJECT}:; {alternative}",
+        2,
+    )
+
+
 def stack_settings(folder: Path, stack: str, overrides: Mapping[str, Any]) -> "FleetSettings":
     """Read the settings of a stack of this project.
 
     Raises:
-        ModuleNotFoundError: ``stacks`` is not installed; the wheel does not contain it.
-        WorkbenchError: the folder contains another project, or settings are invalid; the message lists every error.
+        WorkbenchError: the stack has no settings, or invalid ones; the message lists every error.
     """
     import pulumi  # takes 0.2 s, which other readers of a project do not need
 
-    from stacks.settings import PROJECT, from_config
+    from stacks.settings import from_config
 
     project = load_project(folder, stack)
-    if project.name != PROJECT:
-        raise WorkbenchError(f"{folder / 'Pulumi.yaml'}: name: --stack needs the project {PROJECT}", 2)
+    if not project.has_settings:
+        raise own_program(project, "omit --stack to check manifests on their own")
     try:
         return from_config(project.config, stack, overrides)
     except pulumi.RunError as error:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import WorkbenchError
-from .project import ProjectFiles
+from .project import ProjectFiles, load_project
 from .pulumi_files import StackFiles
 from .pulumi_leftovers import Leftovers, begun_in
 from .pulumi_locks import locks_of
@@ -123,17 +123,19 @@ class PulumiCli:
 
     def _prepare(self) -> dict[str, Any]:
         """Write the settings for the CLI, and create the stack if it does not exist."""
-        name = self._files.project.name
-        overrides = {f"{name}:kubeconfig": str(Path(self.kubeconfig).resolve())} if self.kubeconfig else {}
+        overrides = {self._key("kubeconfig"): str(Path(self.kubeconfig).resolve())} if self.kubeconfig else {}
         config = self._files.write(overrides)
         self._capture("stack", "select", self.stack, "--create", "--non-interactive")
         return config
 
     def _cluster(self, config: Mapping[str, Any]) -> tuple[Path, str] | None:
         """Return kubeconfig and context from the settings; None for a stack that creates its cluster."""
-        name = self._files.project.name
-        kubeconfig = config.get(f"{name}:kubeconfig")
-        return (self.folder / str(kubeconfig), str(config.get(f"{name}:context") or "")) if kubeconfig else None
+        kubeconfig = config.get(self._key("kubeconfig"))
+        context = str(config.get(self._key("context")) or "")
+        return (self.folder / str(kubeconfig), context) if kubeconfig else None
+
+    def _key(self, setting: str) -> str:
+        return load_project(self.folder, self.stack, sealed=True).key(setting)
 
     def _unlock(self) -> None:
         """Remove the locks of processes that have exited.

@@ -38,7 +38,7 @@ class MigratedProject:
         """The manifest files and folders of the stacks."""
         found: dict[Path, None] = {}
         for project in self._stacks:
-            paths = json.loads(project.config.get(f"{project.name}:{_MODELS}", "[]"))
+            paths = json.loads(project.config.get(project.key(_MODELS), "[]"))
             found |= dict.fromkeys(self._folder / path for path in paths)
         return list(found)
 
@@ -48,7 +48,7 @@ class MigratedProject:
         Raises:
             WorkbenchError: the stacks set different ones.
         """
-        by_stack = {p.stack: json.loads(p.config.get(f"{p.name}:{_RELEASES}", "{}")) for p in self._stacks}
+        by_stack = {p.stack: json.loads(p.config.get(p.key(_RELEASES), "{}")) for p in self._stacks}
         names = dict.fromkeys(setting[family] for setting in by_stack.values() if family in setting)
         if len(names) > 1:
             raise WorkbenchError(
@@ -92,5 +92,5 @@ class MigratedProject:
         for project in self._stacks:
             path = self._folder / f"Pulumi.{project.stack}.yaml"
             text = path.read_text(encoding="utf-8")
-            texts[path] = with_setting(text, f"{project.name}:{_RELEASES}", releases)
+            texts[path] = with_setting(text, project.key(_RELEASES), releases)
         return texts

@@ -70,6 +70,6 @@ def _record(project: "Project", stand_ins: "StandIns | None" = None) -> "Resourc
 
     config = project.config
     if project.kubeconfig:
-        config = {**config, f"{project.name}:kubeconfig": str(NOWHERE)}
+        config = {**config, project.key("kubeconfig"): str(NOWHERE)}
     engine = LocalEngine(replace(project, config=config), project.folder, options=RunOptions(offline=True))
     return engine.record(preview=True, stand_ins=stand_ins)

@@ -33,34 +33,25 @@ def take(folder: Path, stack: str, program: Path | None = None) -> Snapshot:
         program: Folder of the program to run; defaults to the project's.
 
     Raises:
-        WorkbenchError: the folder has no project, or another one.
+        WorkbenchError: the folder has no project, or one with a program of its own.
     """
-    from ..engine.project import ProjectFiles, load_project
-    from ..subject import without_stacks
+    from ..engine.project import ProjectFiles, load_project, own_program
 
-    try:
-        from stacks.settings import PROJECT
-    except ModuleNotFoundError as error:
-        raise without_stacks(error, WITHOUT_STACK) from None
     if not (folder / "Pulumi.yaml").is_file():
         raise WorkbenchError(
-            f"{folder / 'Pulumi.yaml'} does not exist. Planning a stack needs a project: Pulumi.yaml with name: "
-            f"{PROJECT} and runtime: python, __main__.py, and Pulumi.{stack}.yaml with the settings. Run the command "
-            f"in the project folder, or use --cwd; {WITHOUT_STACK}"
+            f"{folder / 'Pulumi.yaml'} does not exist. Planning a stack needs a project: Pulumi.yaml, __main__.py "
+            f"and Pulumi.{stack}.yaml with the settings; `workbench init` creates one. Run the command in the "
+            f"project folder, or use --cwd; {WITHOUT_STACK}"
         )
     files = ProjectFiles(folder, stack)
-    if files.name != PROJECT:
-        raise WorkbenchError(
-            f"{folder / 'Pulumi.yaml'}: name: must be {PROJECT} for plans of a stack, found {files.name!r}; "
-            f"{WITHOUT_STACK}",
-            2,
-        )
     if not files.settings.is_file():
         return Snapshot(stack, absent=True)
     try:
         project = load_project(folder, stack, sealed=True)
     except WorkbenchError as error:
         return Snapshot(stack, failed=_relative(str(error), folder))
+    if not project.has_settings:
+        raise own_program(project, WITHOUT_STACK)
     if program:
         project = replace(project, main=str(program / project.main))
     recording = recorded(project)

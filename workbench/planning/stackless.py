@@ -104,6 +104,7 @@ class StacklessPlan:
         from components.clouds.aws.environment import AwsEnvironment
         from components.clouds.aws.nodes.launch import SYSTEM_TYPES
         from components.clouds.aws.nodes.settings_location import SettingsLocation
+        from components.clouds.aws.storage.volumes import VOLUME_DRIVER
         from components.clouds.aws.subnets import CIDR
         from components.clouds.aws.versions import USUAL_VERSION
         from components.resources.aws.node_settings import NodeSettings
@@ -112,7 +113,8 @@ class StacklessPlan:
         zones = [f"{self.region}{suffix}" for suffix in ZONES]
         # EFA requires all nodes of models to be in one zone.
         nodes = NodeSettings(zones=zones[:1]).environment(self.region, zones, USUAL_VERSION, {}, SettingsLocation())
-        aws = AwsEnvironment(self.region, nodes, cidr=CIDR, system_types=SYSTEM_TYPES)
+        addons = frozenset({VOLUME_DRIVER})  # like prerequisites: without a stack, nothing else could add it
+        aws = AwsEnvironment(self.region, nodes, addons=addons, cidr=CIDR, system_types=SYSTEM_TYPES)
         environment = settings.environment()
         facts = replace(
             settings.facts(),

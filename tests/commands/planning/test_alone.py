@@ -137,16 +137,17 @@ def test_options_that_contradict_each_other(folder: Path, words: tuple[str, ...]
 def test_a_stack_needs_a_project(folder: Path) -> None:
     done = workbench("plan", "--stack", "dev", cwd=folder)
     assert (done.returncode, done.stdout) == (1, "")
-    for word in ("Pulumi.yaml does not exist", "name: inference-platform", "__main__.py", "Pulumi.dev.yaml"):
+    for word in ("Pulumi.yaml does not exist", "workbench init", "__main__.py", "Pulumi.dev.yaml"):
         assert word in done.stderr
     assert "workbench plan PATH... --cluster eks" in done.stderr
 
 
-def test_a_project_of_another_name_has_no_stack_to_plan(folder: Path) -> None:
+def test_a_project_with_a_program_of_its_own_has_no_stack_to_plan(folder: Path) -> None:
     (folder / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
+    (folder / "Pulumi.dev.yaml").write_text("config: {}\n")
     done = workbench("plan", "--stack", "dev", cwd=folder)
     assert done.returncode == 2
-    assert "name: must be inference-platform for plans of a stack, found 'shop'" in done.stderr
+    assert "the project 'shop' has a program of its own" in done.stderr
 
 
 def test_a_project_needs_none_of_the_keys_of_the_shipped_one(folder: Path) -> None:

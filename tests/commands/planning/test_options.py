@@ -145,7 +145,7 @@ def test_settings_that_cannot_be_planned(tmp_path: Path, settings: str, words: s
     ("change", "code", "words"),
     [
         ("no project", 1, "does not exist"),
-        ("another project", 2, "name: must be inference-platform for plans of a stack, found 'other'"),
+        ("another project", 2, "the project 'other' has a program of its own"),
         ("no stack", 1, "stack 'dev' has no Pulumi.dev.yaml"),
     ],
 )
@@ -155,6 +155,7 @@ def test_what_is_no_project(tmp_path: Path, change: str, code: int, words: str) 
         (project / "Pulumi.yaml").unlink()
     elif change == "another project":
         (project / "Pulumi.yaml").write_text("name: other\nruntime: python\n")
+        (project / "Pulumi.dev.yaml").write_text("config: {other:region: us-east-1}\n")
     else:
         (project / "Pulumi.dev.yaml").unlink()
     done = plan(project)

@@ -1,0 +1,5 @@
+"""What `pulumi up` runs: one environment, as Pulumi.<stack>.yaml describes it."""
+
+from inference_platform.stacks.program import run
+
+run()
