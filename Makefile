@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 STACK ?= local
 
 .DEFAULT_GOAL := help
-.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock policy-env arguments schema-golden settings-schema findings-page core-schemas clean
+.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock policy-env arguments schema-golden sdks settings-schema findings-page core-schemas clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,8 +72,14 @@ lock: env ## Regenerate requirements.lock and policy/requirements.txt (needs uv)
 arguments: env ## Regenerate the argument types of the components, args.py
 	$(BIN)/python -m tests.arguments.generate
 
-schema-golden: env ## Regenerate the golden schema of the components
-	$(BIN)/python -m tests.resources.serving.test_schema
+schema-golden: env ## Regenerate components/schema.json, which code generators and Pulumi's registry read
+	$(BIN)/python -m tests.registry.schema
+
+SDKS ?= nodejs python go java dotnet
+sdks: ## Generate the SDKs of other languages into dist/sdk (needs the Pulumi CLI)
+	@command -v pulumi > /dev/null || { echo "make sdks needs the Pulumi CLI on the PATH: https://www.pulumi.com/docs/install" >&2; exit 1; }
+	rm -rf dist/sdk
+	for language in $(SDKS); do pulumi package gen-sdk components/schema.json --language $$language --out dist/sdk --local=false || exit; done
 
 settings-schema: env ## Regenerate the JSON schemas of the stack files and of price files
 	$(BIN)/python -m stacks.settings_schema

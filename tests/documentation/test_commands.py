@@ -93,7 +93,7 @@ def test_pulumi_is_asked_for_what_there_is(command: str) -> None:
         folder = ROOT / Path(words[3]).relative_to("../inference-platform")
         assert (folder / "PulumiPlugin.yaml").is_file()
     elif words[1:3] == ["stack", "output"]:
-        golden = (ROOT / "tests/resources/serving/data/schema.json").read_text()
+        golden = (ROOT / "components/schema.json").read_text()
         assert f'"{words[3]}"' in golden
     elif words[1:3] == ["stack", "init"]:
         (stack,) = words[3:]

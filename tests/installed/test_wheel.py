@@ -17,7 +17,7 @@ from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub
 from tests.installed.building import FOLDERS, PACKAGE, ROOT, environment
 from tests.resources.serving.manifests import SMALL
 
-GOLDEN = ROOT / "tests/resources/serving/data" / "schema.json"
+GOLDEN = ROOT / "components" / "schema.json"
 FLEET = """\
 \"\"\"Deploys the models in models.yaml.\"\"\"
 
@@ -84,9 +84,9 @@ def test_it_is_the_wheel_that_is_imported(installed: Path, tmp_path: Path) -> No
 
 
 def test_the_plugin_lists_its_components_from_it(installed: Path, tmp_path: Path) -> None:
-    script = "from inference_platform.resources.plugin import Host\nprint(Host().schema)\n"
-    inferred = json.loads(python(installed, tmp_path, "-W", "ignore", "-c", script))
-    assert inferred == json.loads(GOLDEN.read_text())
+    script = "from inference_platform.resources.plugin import Host\nprint(Host('9.9.9').schema)\n"
+    listed = json.loads(python(installed, tmp_path, "-W", "ignore", "-c", script))
+    assert listed == {**json.loads(GOLDEN.read_text()), "version": "9.9.9"}
 
 
 MOCKS = """\
