@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 STACK ?= local
 
 .DEFAULT_GOAL := help
-.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock policy-env arguments schema-golden sdks settings-schema findings-page core-schemas clean
+.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock policy-env arguments schema-golden stable-names sdks settings-schema findings-page core-schemas clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,6 +76,9 @@ schema-golden: env ## Regenerate components/schema.json, which code generators a
 	$(BIN)/python -m tests.registry.schema
 
 SDKS ?= nodejs python go java dotnet
+stable-names: env ## Add new public names to the golden list, which never loses one
+	$(BIN)/python -m tests.stability.names
+
 sdks: ## Generate the SDKs of other languages into dist/sdk (needs the Pulumi CLI)
 	@command -v pulumi > /dev/null || { echo "make sdks needs the Pulumi CLI on the PATH: https://www.pulumi.com/docs/install" >&2; exit 1; }
 	rm -rf dist/sdk
