@@ -55,7 +55,9 @@ def test_it_holds_what_the_folders_hold(wheel: Path) -> None:
         if path.is_file() and not {"__pycache__", "inference_platform_workbench.egg-info"} & set(path.parts)
     }
     # How the plugin and the command line are started from a checkout.
-    assert tree - names == {f"{PACKAGE}/requirements.txt", f"{PACKAGE}/workbench/pyproject.toml"}
+    assert tree - names == {
+        *(f"{PACKAGE}/{name}" for name in ("requirements.txt", "requirements.lock", "workbench/pyproject.toml"))
+    }
     assert names - tree == set()
 
 
