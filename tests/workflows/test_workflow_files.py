@@ -49,6 +49,7 @@ def validate(schema: str, *paths: Path) -> subprocess.CompletedProcess[str]:
     [
         ("vendor.github-workflows", ".github/workflows/*.yml", ("runs-on:", "run-on:")),
         ("vendor.gitlab-ci", "ci/gitlab/*.yml", ("expire_in: 30 days", "expire_in: [30]")),
+        ("vendor.github-actions", "action.yml", ("using: composite", "using: bash")),
     ],
 )
 def test_published_schemas_take_them(schema: str, pattern: str, wrong: tuple[str, str], tmp_path: Path) -> None:
