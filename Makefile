@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 STACK ?= local
 
 .DEFAULT_GOAL := help
-.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock policy-env arguments schema-golden settings-schema templates findings-page site core-schemas clean
+.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock policy-env arguments schema-golden stable-names sdks dist sbom check-release release-notes settings-schema templates findings-page site core-schemas clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,15 +65,39 @@ policy/venv/.installed: policy/requirements.txt
 	policy/venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r policy/requirements.txt
 	@touch $@
 
-lock: env ## Regenerate requirements.lock and policy/requirements.txt (needs uv)
+lock: env ## Regenerate all lock files (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra workbench --extra plot --extra fit --extra dev pyproject.toml -o requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --constraints requirements.lock pyproject.toml -o components/requirements.lock
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --constraints requirements.lock --extra workbench pyproject.toml ci/build.in -o ci/workbench.lock
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header policy/requirements.in -o policy/requirements.txt
 
 arguments: env ## Regenerate the argument types of the components, args.py
 	$(BIN)/python -m tests.arguments.generate
 
-schema-golden: env ## Regenerate the golden schema of the components
-	$(BIN)/python -m tests.resources.serving.test_schema
+schema-golden: env ## Regenerate components/schema.json, which code generators and Pulumi's registry read
+	$(BIN)/python -m tests.registry.schema
+
+SDKS ?= nodejs python go java dotnet
+stable-names: env ## Add new public names to the golden list, which never loses one
+	$(BIN)/python -m tests.stability.names
+
+sdks: ## Generate the SDKs of other languages into dist/sdk (needs the Pulumi CLI)
+	@command -v pulumi > /dev/null || { echo "make sdks needs the Pulumi CLI on the PATH: https://www.pulumi.com/docs/install" >&2; exit 1; }
+	rm -rf dist/sdk
+	for language in $(SDKS); do pulumi package gen-sdk components/schema.json --language $$language --out dist/sdk --local=false || exit; done
+
+dist: env ## Build wheel, sdist and plugin archives from the last commit, and archive the SDKs of make sdks
+	$(BIN)/python tools/make_release.py dist
+
+sbom: env ## Write the software bill of materials of the wheel into dist
+	$(BIN)/python tools/make_release.py sbom
+
+check-release: env ## Build a release twice into dist, compare the bytes, install it into empty environments and run it
+	$(BIN)/python tools/make_release.py check
+
+release-notes: env ## Write the changelog's section into dist; with TAG=v0.1.0 also check that the versions agree
+	@mkdir -p dist
+	$(BIN)/python tools/make_release.py notes $(if $(TAG),--tag "$(TAG)") > dist/RELEASE_NOTES.md
 
 settings-schema: env ## Regenerate the JSON schemas of the stack files and of price files
 	$(BIN)/python -m stacks.settings_schema

@@ -1,4 +1,4 @@
-"""Steps of pipelines: ``python -m ci plan``, ``publish``, ``note``, ``quality``, ``approve``."""
+"""Steps of pipelines: ``python -m ci plan``, ``publish``, ``comment``, ``note``, ``quality``, ``approve``."""
 
 import argparse
 import json
@@ -9,35 +9,42 @@ from pathlib import Path
 
 from . import github, gitlab
 from .approval import compared, in_words, previewed
-from .comment import comment, reports
+from .comment import comment as comment_text
+from .comment import reports
 from .errors import PipelineError
 from .findings import code_quality, read_sarif, write_uploads
-from .plans import FINDINGS, SUMMARY, Plans, Revisions, make_plans, read_plans
+from .plans import FINDINGS, SUMMARY, Plans, Revisions, make_plans, plan_manifests, read_plans
 from .received import read_bytes, read_text
 from .repository import Repository
-from .touched import touched
+from .touched import Touched, touched
 
 _USAGE_ERROR = 2
 
 
 def plan(args: argparse.Namespace) -> int:
-    """Plan every stack that the commits since the base affect; exit with 1 if a plan has errors."""
+    """Plan every stack that the commits since the base affect, or manifests; exit with 1 if a plan has errors."""
     repository = Repository(Path(args.project).resolve())
     revisions, out = Revisions(repository.commit("HEAD"), repository.fork_point(args.base)), Path(args.out).resolve()
-    affected = touched(repository, revisions.base)
+    affected = Touched() if args.paths else touched(repository, revisions.base)
     script = Path(sys.executable).with_name("workbench")
     workbench = [str(script)] if script.exists() else [sys.executable, "-m", "workbench"]
     command = [*(args.command or (*workbench, "plan")), *args.option]
     out.mkdir(parents=True)
     plans = []
-    for stack_plan in make_plans(repository.folder, affected, revisions, out, command):
+    found = (
+        [plan_manifests(repository.folder, args.paths, revisions, out, command)]
+        if args.paths
+        else make_plans(repository.folder, affected, revisions, out, command)
+    )
+    for stack_plan in found:
         reason = f"planned because of {stack_plan.because!r}"
         print(f"{stack_plan.stack}: {stack_plan.verdict} ({reason})", flush=True)  # noqa: T201
         plans.append(stack_plan)
     planned = Plans(args.pull, revisions.head, tuple(plans), affected.removed)
     (out / SUMMARY).write_text(json.dumps(planned.as_dict(), indent=1) + "\n", encoding="utf-8")
     _append(
-        "GITHUB_STEP_SUMMARY", comment(planned, reports(planned, out, args.links), "in the artifacts of this run")
+        "GITHUB_STEP_SUMMARY",
+        comment_text(planned, reports(planned, out, args.links), "in the artifacts of this run"),
     )
     previews = [stack_plan.stack for stack_plan in plans if stack_plan.stack in args.previews.split()]
     _append("GITHUB_OUTPUT", f"previews={json.dumps(previews)}\n")
@@ -60,6 +67,20 @@ def publish(args: argparse.Namespace) -> int:
         return 0
     links = f"{_environment('GITHUB_SERVER_URL')}/{name}/"
     print(github.publish(rest, name, plans, folder, run.url, links))  # noqa: T201
+    return 0
+
+
+def comment(args: argparse.Namespace) -> int:
+    """Write the comment in the run that planned: only where that runs no code of the pull request."""
+    name, folder = _environment("GITHUB_REPOSITORY"), Path(args.folder)
+    pull = github.pull_request(json.loads(Path(_environment("GITHUB_EVENT_PATH")).read_text(encoding="utf-8")))
+    plans = read_plans(read_text(folder, SUMMARY))
+    if plans.pull != pull:
+        raise PipelineError(f"{SUMMARY} is of pull request {plans.pull}, and the run is of {pull}")
+    rest = github.github(_environment("GITHUB_API_URL"), _environment("GITHUB_TOKEN"))
+    links = f"{_environment('GITHUB_SERVER_URL')}/{name}/"
+    run = f"{links}actions/runs/{_environment('GITHUB_RUN_ID')}"
+    print(github.publish(rest, name, plans, folder, run, links))  # noqa: T201
     return 0
 
 
@@ -131,9 +152,12 @@ def _parser() -> argparse.ArgumentParser:
         "--option", action="append", default=[], help="further option of the plan (--option=--max-gpus=8)"
     )
     subparser.add_argument("--command", nargs="+", help="command to run instead of `workbench plan`")
+    subparser.add_argument("--paths", nargs="+", default=[], help="manifests to plan without a stack")
     subparser = command(publish)
     subparser.add_argument("folder", help="folder with the artifact of the first workflow")
     subparser.add_argument("--findings", help="folder to create, for SARIF to upload; no comment is written then")
+    subparser = command(comment)
+    subparser.add_argument("folder", help="folder of the reports")
     subparser = command(note)
     subparser.add_argument("folder", help="folder of the reports")
     subparser.add_argument("--where", required=True, help="URL of the full reports")

@@ -56,6 +56,18 @@ def finished_run(event: Mapping[str, Any]) -> FinishedRun:
     return FinishedRun(str(run["head_sha"]), int(source.get("id", 0)), str(run["html_url"]))
 
 
+def pull_request(event: Mapping[str, Any]) -> int:
+    """Return the number of the pull request of a run on ``pull_request``.
+
+    Raises:
+        PipelineError: the event is another one.
+    """
+    found = event.get("pull_request")
+    if not isinstance(found, dict):
+        raise PipelineError("this runs on pull_request")
+    return int(found["number"])
+
+
 def github(url: str, token: str) -> Rest:
     """Return a client (GitHub Docs, "Getting started with the REST API": media type, version)."""
     headers = {

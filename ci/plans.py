@@ -15,6 +15,8 @@ SUMMARY = "plans.json"
 REPORT, FINDINGS, LOG = "plan.md", "plan.sarif", "log.txt"
 SAVED = (REPORT, FINDINGS, "plan.html", "plan.json")
 VERSION = 1
+MANIFESTS = "manifests"
+"""Name in place of a stack's, where manifests are planned without one."""
 MOST_STACKS = 100
 _SECONDS = 900.0
 _LOG_LINES = 40
@@ -138,13 +140,25 @@ def make_plans(
         command: Command that plans, such as ``workbench plan``.
     """
     for stack, because in affected.stacks.items():
-        folder = out / stack
-        folder.mkdir(parents=True)
         base = [] if stack in affected.new else ["--base", revisions.base]
-        saved = [argument for name in SAVED for argument in ("--save", str(folder / name))]
-        arguments = [*command, "--stack", stack, *base, *saved]
-        code = _run(arguments, project, revisions.environment, folder / LOG)
-        yield StackPlan(stack, because, code if (folder / REPORT).exists() else _NO_PLAN)
+        code = _planned([*command, "--stack", stack, *base], project, revisions, out / stack)
+        yield StackPlan(stack, because, code)
+
+
+def plan_manifests(
+    project: Path, paths: Sequence[str], revisions: Revisions, out: Path, command: Sequence[str]
+) -> StackPlan:
+    """Plan manifests without a stack."""
+    code = _planned([*command, *paths, "--base", revisions.base], project, revisions, out / MANIFESTS)
+    return StackPlan(MANIFESTS, " ".join(paths), code)
+
+
+def _planned(command: Sequence[str], project: Path, revisions: Revisions, folder: Path) -> int:
+    """Run a plan that saves its reports to a new folder, and return its exit code."""
+    folder.mkdir(parents=True)
+    saved = [argument for name in SAVED for argument in ("--save", str(folder / name))]
+    code = _run([*command, *saved], project, revisions.environment, folder / LOG)
+    return code if (folder / REPORT).exists() else _NO_PLAN
 
 
 def _run(command: Sequence[str], project: Path, environment: Mapping[str, str], log: Path) -> int:

@@ -20,6 +20,8 @@ Schema = dict[str, Any]
 Schemas = Mapping[str, Schema]
 FILE = Path(__file__).with_name("settings.schema.json")
 PRICES = Path(__file__).with_name("prices.schema.json")
+SCHEMA_ID = "urn:inference-platform:schema:settings:0.1"
+"""Ends in the version of the schema: see docs/stability.md."""
 _NOTES = ("default", "description")
 """Annotations, which do not restrict values."""
 _SECRET: Schema = {"$ref": "#/$defs/Secret"}
@@ -83,6 +85,7 @@ def stack_schema(project_file: Path = Path("Pulumi.yaml")) -> Schema:
     }
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": SCHEMA_ID,
         "title": f"A stack of {PROJECT}",
         "type": "object",
         "properties": {"config": config, **_BESIDE_CONFIG},

@@ -9,8 +9,9 @@ FOLDERS = ("docs", "docs/start", "docs/tasks")
 PAGES = (
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
-    *(page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md"))),
+    *(page for folder in FOLDERS for page in sorted((ROOT / folder).glob("[!_]*.md"))),
 )
+"""Without ``_index.md``, whose programs are those of the schema (tests/registry)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.documentation.blocks import ROOT, Block, blocks
 
-SCHEMA = json.loads((ROOT / "tests/resources/serving/data/schema.json").read_text())["resources"]
+SCHEMA = json.loads((ROOT / "components/schema.json").read_text())["resources"]
 TOKEN = "inference-platform:index:"
 
 

@@ -49,8 +49,8 @@ def is_prices(block: Block) -> bool:
 
 
 def is_of_pipelines(block: Block) -> bool:
-    """Configuration of GitLab or pre-commit, which tests/workflows looks at."""
-    return block.text.startswith(("include:", "repos:"))
+    """Configuration of GitHub, GitLab or pre-commit, which tests/workflows looks at."""
+    return block.text.startswith(("include:", "on:", "repos:"))
 
 
 def is_stack(block: Block) -> bool:

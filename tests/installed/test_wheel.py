@@ -17,7 +17,7 @@ from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub
 from tests.installed.building import FOLDERS, PACKAGE, ROOT, environment
 from tests.resources.serving.manifests import SMALL
 
-GOLDEN = ROOT / "tests/resources/serving/data" / "schema.json"
+GOLDEN = ROOT / "components" / "schema.json"
 FLEET = """\
 \"\"\"Deploys the models in models.yaml.\"\"\"
 
@@ -56,7 +56,8 @@ def test_it_holds_what_the_folders_hold(wheel: Path) -> None:
     }
     # How the plugin and the command line are started from a checkout, and the models of its stacks.
     samples = {name for name in tree if re.match(rf"{PACKAGE}/stacks/(models|spot|variants)/", name)}
-    assert tree - names == samples | {f"{PACKAGE}/requirements.txt", f"{PACKAGE}/workbench/pyproject.toml"}
+    started = ("requirements.txt", "requirements.lock", "workbench/pyproject.toml")
+    assert tree - names == samples | {f"{PACKAGE}/{name}" for name in started}
     assert names - tree == set()
 
 
@@ -85,9 +86,9 @@ def test_it_is_the_wheel_that_is_imported(installed: Path, tmp_path: Path) -> No
 
 
 def test_the_plugin_lists_its_components_from_it(installed: Path, tmp_path: Path) -> None:
-    script = "from inference_platform.resources.plugin import Host\nprint(Host().schema)\n"
-    inferred = json.loads(python(installed, tmp_path, "-W", "ignore", "-c", script))
-    assert inferred == json.loads(GOLDEN.read_text())
+    script = "from inference_platform.resources.plugin import Host\nprint(Host('9.9.9').schema)\n"
+    listed = json.loads(python(installed, tmp_path, "-W", "ignore", "-c", script))
+    assert listed == {**json.loads(GOLDEN.read_text()), "version": "9.9.9"}
 
 
 MOCKS = """\

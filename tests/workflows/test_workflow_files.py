@@ -61,6 +61,7 @@ def validate(schema: str, *paths: Path) -> subprocess.CompletedProcess[str]:
     [
         ("vendor.github-workflows", ".github/workflows/*.yml", ("runs-on:", "run-on:")),
         ("vendor.gitlab-ci", "ci/gitlab/*.yml", ("expire_in: 30 days", "expire_in: [30]")),
+        ("vendor.github-actions", "action.yml", ("using: composite", "using: bash")),
     ],
 )
 def test_published_schemas_take_them(schema: str, pattern: str, wrong: tuple[str, str], tmp_path: Path) -> None:
@@ -142,6 +143,10 @@ def test_rights_are_these_and_no_others() -> None:
         ("preview-publish.yml", "comment"): {**run, "pull-requests": "write"},
         ("preview-publish.yml", "findings"): {**run, "pull-requests": "read", "security-events": "write"},
         ("preview.yml", "plan"): reads,
+        ("release.yml", "build"): reads,
+        ("release.yml", "attest"): {"id-token": "write", "attestations": "write"},
+        ("release.yml", "pypi"): {"id-token": "write"},
+        ("release.yml", "github"): {"contents": "write"},
         ("preview.yml", "preview"): oidc,
     }
 
@@ -165,13 +170,30 @@ def test_the_pulumi_command_is_the_version_of_the_library() -> None:
         for step in each.steps
         if "pulumi/actions" in step.get("uses", "")
     ]
-    assert len(pins) == 4
+    assert len(pins) == 5
     assert set(pins) == {found[1]}
 
 
 def test_no_secret_is_needed_anywhere() -> None:
     """Roles come by OIDC, state and its key from them: there is nothing to steal."""
     assert [each for workflow in ALL for each in expressions(workflow.content) if "secrets." in each] == []
+
+
+def test_a_release_is_signed_and_published_without_the_code_of_the_project() -> None:
+    """Only the job that can do nothing else runs it; each of its steps is a target that runs on a laptop."""
+    jobs = BY_NAME["release.yml"].jobs
+    scripts = {name: [step["run"] for step in job["steps"] if "run" in step] for name, job in jobs.items()}
+    assert all(script.startswith("make ") for script in scripts["build"])
+    targets = {script.split()[1] for script in scripts["build"]}
+    assert targets == {"env", "release-notes", "sdks", "check-release"}
+    assert all(re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE) for target in targets)
+    assert scripts["attest"] == scripts["pypi"] == []
+    (script,) = scripts["github"]
+    assert script.startswith('gh release create "$TAG" --verify-tag')
+    assert [jobs[name]["needs"] for name in ("attest", "pypi", "github")] == ["build", "attest", "pypi"]
+    assert not any(
+        "checkout" in step.get("uses", "") for name in scripts if name != "build" for step in jobs[name]["steps"]
+    )
 
 
 def test_stacks_are_deployed_one_after_the_other() -> None:

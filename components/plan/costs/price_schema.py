@@ -6,6 +6,8 @@ from ...fleet.cloud_providers import flat_items, region_pattern
 from ...fleet.prices import EVERYWHERE, Per
 from .price_file import MOST, RANGE, WAYS
 
+SCHEMA_ID = "urn:inference-platform:schema:prices:0.1"
+"""Ends in the version of the schema: see docs/stability.md."""
 _WAYS = {
     "onDemand": "On demand.",
     "spot": "Spot: one price, or a range over zones; usd defaults to the upper end.",
@@ -31,6 +33,7 @@ def price_schema() -> dict[str, Any]:
     }
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": SCHEMA_ID,
         "title": "Prices of an environment",
         **_map(
             {

@@ -3,8 +3,6 @@
 import functools
 import inspect
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
 import pulumi
@@ -12,9 +10,9 @@ import pytest
 
 from components import resources
 from components.families import FAMILIES
-from components.resources.plugin import NAME, Host, components
+from components.resources.plugin import NAME, SCHEMA, Host, components
+from tests.registry import schema as generated
 
-GOLDEN = Path(__file__).with_name("data") / "schema.json"
 PUBLIC = components()
 SERVING = {"Playground", "Service", "InferenceService", "ModelRoute"}
 SERVING_REFERRED = SERVING - {"ModelRoute"}
@@ -23,12 +21,16 @@ SERVING_WITH_MANIFEST = {"ModelBooster", "ModelServing"}
 
 @functools.cache
 def schema() -> dict[str, Any]:
-    parsed: dict[str, Any] = json.loads(Host().schema or "{}")
+    parsed: dict[str, Any] = json.loads(SCHEMA.read_text())
     return parsed
 
 
-def test_the_inferred_schema_is_the_golden_one() -> None:
-    assert schema() == json.loads(GOLDEN.read_text())
+def test_the_file_is_what_the_components_declare() -> None:
+    assert schema() == generated.schema()
+
+
+def test_the_plugin_serves_the_file() -> None:
+    assert json.loads(Host("1.2.3").schema or "{}") == {**schema(), "version": "1.2.3"}
 
 
 def test_every_public_component_stands_in_it() -> None:
@@ -111,9 +113,3 @@ def test_a_component_without_typed_arguments_is_named(monkeypatch: pytest.Monkey
     monkeypatch.setattr("components.resources.plugin.components", lambda: [_Untyped])
     with pytest.raises(TypeError, match=r"_Untyped: __init__ has no typed parameter 'args'.*declare one"):
         Host()
-
-
-if __name__ == "__main__":
-    GOLDEN.parent.mkdir(exist_ok=True)
-    GOLDEN.write_text(json.dumps(schema(), indent=2, sort_keys=True) + "\n")
-    sys.exit(0)

@@ -19,6 +19,9 @@ from ..wording.sentences import verdict
 SCHEMA_VERSION = 1
 """Incremented if a key is renamed or removed, or changes its meaning, but not if a key is added."""
 
+SCHEMA_ID = "urn:inference-platform:schema:plan:0.1"
+"""Ends in the version of the schema: see docs/stability.md."""
+
 
 def as_json(review: Review) -> str:
     """Return the document that ``docs/plan.schema.json`` describes. Amounts are strings, to avoid rounding."""
@@ -71,6 +74,7 @@ def schema() -> dict[str, Any]:
     definitions = {**definitions, "Review": review, "Month": _closed(month, "At rest, at least and at most.")}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": SCHEMA_ID,
         "title": "workbench plan --format json",
         **_closed(properties, ""),
         "$defs": {name: _in_camel_case(definitions[name]) for name in sorted(definitions)},

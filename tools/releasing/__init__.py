@@ -1,0 +1,1 @@
+"""Builds and checks releases: see ``tools/make_release.py``."""
