@@ -166,10 +166,9 @@ def test_what_explain_shows_is_what_is_shown() -> None:
     done = run(ROOT, "explain", "InferenceService/qwen-moe-offload")
     printed = iter(" ".join(line.split()) for line in done.stdout.splitlines())
     lines = [" ".join(line.split()) for line in shown("workbench explain").splitlines()]
-    assert lines.pop() == "..."
     assert len(lines) > 1
     for line in lines:
-        assert line in printed, line  # in this order
+        assert line == "..." or line in printed, line  # in this order
 
 
 def test_kubectl_is_given_the_file_that_the_cluster_writes() -> None:
