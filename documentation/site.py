@@ -26,17 +26,25 @@ FAMILIES = {
     "leaderworkerset": "LeaderWorkerSet",
 }
 NAVIGATION: dict[str, tuple[str, ...]] = {
-    "Start": ("start/five-minutes.md", "start/eks.md", "start/existing-cluster.md", "start/manifests.md", "start/"),
+    "Start": (
+        "install.md",
+        "start/five-minutes.md",
+        "start/eks.md",
+        "start/existing-cluster.md",
+        "start/manifests.md",
+        "start/",
+    ),
     "Tasks": ("tasks/", "pull-requests.md"),
     "Systems": ("families.md", "releases.md", *(f"{family}.md" for family in FAMILIES), "deviations.md"),
-    "Reference": (),
+    "Reference": ("workbench.md",),
     "Explanation": ("architecture.md", "memory.md", "costs.md", "live.md", "benchmarks.md", "decisions/"),
-    "Upgrade": ("compatibility.md",),
+    "Upgrade": ("compatibility.md", "stability.md", "releasing.md"),
 }
 """Handwritten pages by section; a folder stands for its other pages. Pages that no section
 names are in Reference."""
-_LEFT_OUT = ("decisions/samples.md",)
-"""Pages for contributors only."""
+_LEFT_OUT = ("decisions/samples.md", "_index.md", "installation-configuration.md")
+"""Pages for contributors only, and those of Pulumi's registry, in its own form."""
+_LOGO = "logo.svg"
 _CHANGELOG = "CHANGELOG.md"
 _UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
 """Front matter of the changelog, whose many entries would hide the pages about the same words."""
@@ -65,7 +73,8 @@ def build(root: Path, output: Path) -> int:
         file = source / page.path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(_with_links(page, known, repository), encoding="utf-8")
-    (output / "zensical.toml").write_text(_configuration(root, sections, repository), encoding="utf-8")
+    shutil.copyfile(root / "docs" / _LOGO, source / _LOGO)
+    (output / "zensical.toml").write_text(_configuration(root, sections), encoding="utf-8")
     # Zensical colors its messages for a terminal only if CI is not set.
     built = subprocess.run(
         [sys.executable, "-m", "zensical", "build", "--strict", "--config-file", "zensical.toml"],
@@ -153,7 +162,9 @@ def _with_links(page: Page, known: set[str], repository: str) -> str:
         return f"[{text}]({repository}/blob/main/{in_repository}{mark}{anchor})" if repository else text
 
     parts = _FENCED.split(page.text)
-    return "".join(part if part.startswith("```") else _LINK.sub(rewritten, part) for part in parts)
+    text = "".join(part if part.startswith("```") else _LINK.sub(rewritten, part) for part in parts)
+    # Zensical's own edit link needs repo_url, with which every page asks the host of the repository for its stars.
+    return f"{text.rstrip()}\n\n[Edit this page]({repository}/edit/main/{page.source})\n" if repository else text
 
 
 def _schemas(root: Path) -> Iterator[tuple[str, str]]:
@@ -174,7 +185,7 @@ def _schema_title(path: str) -> str:
     return f"{name}, {'all releases' if release == 'all' else release}"
 
 
-def _configuration(root: Path, sections: Sequence[Section], repository: str) -> str:
+def _configuration(root: Path, sections: Sequence[Section]) -> str:
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     versions = re.search(
         r"^## Supported versions\n(.*?)^## ", (root / "docs/compatibility.md").read_text("utf-8"), re.M | re.S
@@ -190,10 +201,10 @@ def _configuration(root: Path, sections: Sequence[Section], repository: str) -> 
         "copyright": tested,
         "nav": _nav(sections),
     }
-    if repository:
-        values |= {"repo_url": repository, "edit_uri": "edit/main/docs/"}
     theme = {
         "language": "en",
+        "logo": _LOGO,
+        "favicon": _LOGO,
         "font": False,  # no request to another host
         "features": [
             "content.code.copy",
