@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from components.version import __version__
 from tests.commands.support import ROOT, workbench
 from tests.documentation.blocks import commands
 from tests.policy.server import Pack, asked_by, running
@@ -80,8 +81,6 @@ def test_the_commands_run(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in EXAMPLES.glob("*/requirements.txt")))
 def test_a_project_requires_this_release(name: str) -> None:
-    from components.version import __version__
-
     required = (EXAMPLES / name / "requirements.txt").read_text()
     assert required == f"inference-platform[workbench]=={__version__}\n"
     assert yaml.safe_load((EXAMPLES / name / "Pulumi.yaml").read_text())["name"] == name
@@ -96,6 +95,7 @@ def test_the_workflow_is_valid_and_pinned() -> None:
     assert workflow["permissions"] == {}
     assert workflow["jobs"]["plan"]["permissions"] == {"contents": "read"}
     assert len(re.findall(r"uses: [\w/-]+@[0-9a-f]{40} ", path.read_text())) == path.read_text().count("uses:")
+    assert f"'inference-platform[workbench]=={__version__}'" in path.read_text()
     (run,) = re.findall(r"run: workbench (.*) --base", path.read_text())
     assert run.split() == typed("pull-requests")[0][1:5]
 

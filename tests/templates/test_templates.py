@@ -12,8 +12,10 @@ import pytest
 import yaml
 
 from components.resources.plugin import Host
+from components.version import __version__
 from tests.commands.support import workbench
 from tests.documentation.test_yaml import lookup, referred
+from tests.layers.modules import ROOT
 from tests.resources.plugin.engine import running
 from tests.templates.generate import FOLDER, GENERATED, files
 
@@ -58,6 +60,14 @@ def test_a_template_is_described(name: str) -> None:
     for entry in project["template"]["config"].values():
         assert entry["description"]
         assert entry["default"]
+
+
+@pytest.mark.parametrize("name", ["models-typescript", "models-yaml"])
+def test_other_languages_name_this_release(name: str) -> None:
+    packages = yaml.safe_load((FOLDER / name / "Pulumi.yaml").read_text())["packages"]
+    source = f"https://github.com/example/inference-platform/components@{__version__}"
+    assert packages == {"inference-platform": source}
+    assert f"`pulumi package add\n{source}`" in (ROOT / "docs/plugin.md").read_text()
 
 
 @pytest.mark.parametrize("stack", ["dev", "local"])
