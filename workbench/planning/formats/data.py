@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
+from inspect import cleandoc
 from typing import Any
 
 from pydantic.alias_generators import to_camel
@@ -42,11 +43,13 @@ def document(review: Review) -> dict[str, Any]:
 
 
 def to_json(value: object) -> object:
-    """Convert a value to JSON types: dataclass fields in camelCase, map keys unchanged."""
+    """Convert a value to JSON types: fields of dataclasses and named tuples in camelCase, map keys unchanged."""
     if is_dataclass(value) and not isinstance(value, type):
         return {to_camel(field.name): to_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {to_camel(name): to_json(item) for name, item in value._asdict().items()}
     if isinstance(value, list | tuple):
         return [to_json(item) for item in value]
     if isinstance(value, Enum):
@@ -57,8 +60,16 @@ def to_json(value: object) -> object:
 def schema() -> dict[str, Any]:
     """Generate the JSON schema of the document from the dataclasses."""
     from pydantic import TypeAdapter
+    from pydantic.json_schema import GenerateJsonSchema
 
-    review = TypeAdapter(Review).json_schema(mode="serialization", ref_template="#/$defs/{model}")
+    class NamedTuplesAsObjects(GenerateJsonSchema):
+        def named_tuple_schema(self, schema: Any) -> dict[str, Any]:  # noqa: ANN401  a core schema of pydantic
+            properties = {field["name"]: self.generate_inner(field["schema"]) for field in schema["fields"]}
+            return {"type": "object", "properties": properties, "description": cleandoc(schema["cls"].__doc__)}
+
+    review = TypeAdapter(Review).json_schema(
+        mode="serialization", ref_template="#/$defs/{model}", schema_generator=NamedTuplesAsObjects
+    )
     definitions = review.pop("$defs", {})
     money = {"anyOf": [{"$ref": "#/$defs/Month"}, {"type": "null"}]}
     properties = {
