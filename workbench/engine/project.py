@@ -57,6 +57,8 @@ class Project:
 
     def key(self, setting: str) -> str:
         """Return the full key of a setting; in a project with a program of its own, a key of that project."""
+        if ":" in setting:
+            return setting
         return f"{PROJECT if self.has_settings else self.name}:{setting}"
 
     @property

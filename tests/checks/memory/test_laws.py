@@ -40,26 +40,27 @@ SHAPES = st.builds(
     embeddings=st.integers(0, 10**6),
     replicated=st.sampled_from([0, 10**5, 10**9]),
 )
-BUDGETS = st.builds(
-    EngineMemory,
-    share=st.none() | st.decimals("0.1", 1, places=2),
-    fixed_bytes=st.integers(0, GIB),
-    beside_bytes=st.integers(0, GIB),
-    sequences=st.none() | st.integers(1, 1024),
-    batch_tokens=st.none() | st.integers(1, 16_384),
-    reserves_context=st.booleans(),
-    reserves_all=st.booleans(),
-    reserves_states=st.booleans(),
-    activations_beside=st.booleans(),
-    cache_share=st.decimals("0.5", 1, places=2),
-    block=st.sampled_from([1, 16, 256]),
-    logit_bytes=st.sampled_from([0, 12]),
-    logits_of_all=st.booleans(),
-    windows=st.booleans(),
-    spreads_experts=st.booleans(),
-    cuts=st.just(value=False),
-    spread_bytes=st.integers(0, 2 * GIB),
-)
+BUDGETS = st.fixed_dictionaries(
+    {
+        "share": st.none() | st.decimals("0.1", 1, places=2),
+        "fixed_bytes": st.integers(0, GIB),
+        "beside_bytes": st.integers(0, GIB),
+        "sequences": st.none() | st.integers(1, 1024),
+        "batch_tokens": st.none() | st.integers(1, 16_384),
+        "reserves_context": st.booleans(),
+        "reserves_all": st.booleans(),
+        "reserves_states": st.booleans(),
+        "activations_beside": st.booleans(),
+        "cache_share": st.decimals("0.5", 1, places=2),
+        "block": st.sampled_from([1, 16, 256]),
+        "logit_bytes": st.sampled_from([0, 12]),
+        "logits_of_all": st.booleans(),
+        "windows": st.booleans(),
+        "spreads_experts": st.booleans(),
+        "cuts": st.just(value=False),
+        "spread_bytes": st.integers(0, 2 * GIB),
+    }
+).map(lambda values: EngineMemory(**values))
 DEGREES = st.sampled_from([1, 2, 3, 4, 8, 16])
 CASES = st.builds(
     MemoryCase,
