@@ -60,7 +60,7 @@ BUDGETS = st.fixed_dictionaries(
         "cuts": st.just(value=False),
         "spread_bytes": st.integers(0, 2 * GIB),
     }
-).map(lambda values: EngineMemory(**values))
+).map(lambda values: EngineMemory(**values))  # type: ignore[arg-type]  # of different types
 DEGREES = st.sampled_from([1, 2, 3, 4, 8, 16])
 CASES = st.builds(
     MemoryCase,
