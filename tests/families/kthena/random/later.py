@@ -7,7 +7,6 @@ Fields of the release's schema are added.
 import copy
 import functools
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -24,9 +23,10 @@ from tests.contract.changing import changed
 from tests.families.kthena.api.samples import kind_of
 from tests.families.kthena.api.test_rules_of_releases import CASES
 from tests.families.kthena.random import documents
+from tests.layers.modules import ROOT
 
 Object = dict[str, Any]
-LATER = Path(__file__).parents[1] / "data/later_fields.yaml"
+LATER = ROOT / "components/families/kthena/samples/later_fields.yaml"
 _TRIES = 20
 
 
