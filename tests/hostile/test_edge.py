@@ -124,7 +124,7 @@ def test_commands_and_the_program_go_through_it(tmp_path: Path) -> None:
 
 def test_the_program_of_a_stack_says_so_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("stacks.settings.read", lambda: 1 / 0)
+    monkeypatch.setattr("stacks.program.read", lambda: 1 / 0)
     with pytest.raises(pulumi.RunError, match=r"unexpected error: ZeroDivisionError.*please report it"):
         runpy.run_path(str(ROOT / "__main__.py"))
     (file,) = (tmp_path / ".workbench/errors").iterdir()
@@ -133,6 +133,6 @@ def test_the_program_of_a_stack_says_so_too(monkeypatch: pytest.MonkeyPatch, tmp
     def refuse() -> None:
         raise pulumi.RunError("models: is required")
 
-    monkeypatch.setattr("stacks.settings.read", refuse)
+    monkeypatch.setattr("stacks.program.read", refuse)
     with pytest.raises(pulumi.RunError, match=r"\Amodels: is required\Z"):
         runpy.run_path(str(ROOT / "__main__.py"))
