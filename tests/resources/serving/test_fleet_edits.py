@@ -158,7 +158,7 @@ def _stays(entry: Entry) -> bool:
 COMING_AND_GOING = {
     *("Namespace", "Node", "SimulatedNodes"),
     # What a model may share with others: the priorities of LLMKube, definitions, charts, whole sets.
-    *("PriorityClass", "CustomResources", "CustomResourceDefinition"),
+    *("PriorityClass", "CustomResources", "CustomResourceDefinition", "CustomResourceDefinitionPatch"),
     *("NetworkPolicies", "FrontDoor", "Monitoring", "PriorityClasses"),
     *("LlmazOperator", "LlmkubeOperator", "LeaderWorkerSetController", "MetricsServer"),
     *("Prometheus", "PrometheusAdapter", "NvidiaDevicePlugin", "DcgmExporter"),
