@@ -186,7 +186,7 @@ def test_an_absent_file_is_named(project: Path) -> None:
 
 def test_an_absent_kubeconfig_says_how_to_get_one(project: Path) -> None:
     (project / "kubeconfig").unlink()
-    with pytest.raises(pulumi.RunError, match="make up"):
+    with pytest.raises(pulumi.RunError, match="workbench up --start-cluster"):
         run(project, GOOD)
 
 
