@@ -1,7 +1,6 @@
 """Escapes untrusted text for terminals and logs, so that it cannot move the cursor, hide text, or forge lines."""
 
 import re
-import unicodedata
 
 _ODD = re.compile(r"[^\x20-\x7e]")
 _CONTROLLING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -29,4 +28,6 @@ def escaped(letter: str) -> str:
 
 def is_controlling(letter: str) -> bool:
     """Whether a character can move, hide, or reorder others, or ends a line."""
+    import unicodedata
+
     return unicodedata.category(letter) in _CONTROLLING
