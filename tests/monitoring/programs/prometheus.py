@@ -120,9 +120,13 @@ class Prometheus:
 
         def scraped() -> bool:
             targets = self.get("targets", state="active")["activeTargets"]
-            return len(targets) >= jobs and all(
-                each["health"] == "up" and _seconds(each["lastScrape"]) > begun for each in targets
-            )
+            if len(targets) < jobs or not all(
+                target["health"] == "up" and _seconds(target["lastScrape"]) > begun for target in targets
+            ):
+                return False
+            # A target is reported as scraped before its samples are committed.
+            series = {tuple(sorted(target["labels"].items())) for target in targets}
+            return len(self.query(f"timestamp(up) > {begun}")) >= len(series)
 
         try:
             eventually(scraped, "every target scraped")
