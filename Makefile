@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 STACK ?= local
 
 .DEFAULT_GOAL := help
-.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock policy-env arguments schema-golden stable-names sdks dist sbom check-release release-notes settings-schema templates findings-page site core-schemas clean
+.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock policy-env arguments schema-golden stable-names sdks dist sbom check-release release-notes acceptance-aws settings-schema templates findings-page site core-schemas clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,6 +98,9 @@ check-release: env ## Build a release twice into dist, compare the bytes, instal
 release-notes: env ## Write the changelog's section into dist; with TAG=v0.1.0 also check that the versions agree
 	@mkdir -p dist
 	$(BIN)/python tools/make_release.py notes $(if $(TAG),--tag "$(TAG)") > dist/RELEASE_NOTES.md
+
+acceptance-aws: env ## Run everything once in your AWS account, within limits of cost and time, and delete it; ARGS=--dry-run shows the cost
+	$(BIN)/python tools/acceptance_aws.py $(ARGS)
 
 settings-schema: env ## Regenerate the JSON schemas of the stack files and of price files
 	$(BIN)/python -m stacks.settings_schema

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from .base import ApiModel, Json
 from .kinds import Kind
@@ -56,7 +56,7 @@ def _of_value(value: Json, releases: Releases, release: str, path: Path) -> Iter
 
 
 def _of_model(model: ApiModel, releases: Releases, release: str, path: Path) -> Iterator[Misfit]:
-    explicit, fields = model.model_fields_set, type(model).model_fields
+    explicit = model.model_fields_set
     lacking = set[str]()
     for name, alias, spans in _spanned_fields(type(model)):
         span = next((span for span in spans if releases.covers(span, release)), None)
@@ -71,9 +71,8 @@ def _of_model(model: ApiModel, releases: Releases, release: str, path: Path) -> 
                 yield (*at, *fault), f"{reason} in {releases.title(release)}"
         elif span.required and "default" not in span.schema:  # the API server sets defaults first
             yield at, f"is required by {releases.title(release)}; set it"
-    for name in fields:
+    for name, alias in _nested_fields(type(model)):
         if name in explicit and name not in lacking:
-            alias = fields[name].alias or name
             yield from _of_value(getattr(model, name), releases, release, (*path, alias))
 
 
@@ -85,6 +84,28 @@ def _spanned_fields(model: type[ApiModel]) -> tuple[_SpannedField, ...]:
         if spans:
             spanned.append(_SpannedField(name, info.alias or name, spans))
     return tuple(spanned)
+
+
+@functools.cache
+def _nested_fields(model: type[ApiModel]) -> tuple[tuple[str, str], ...]:
+    """Return name and alias of the fields that can contain models with fields of single releases."""
+    return tuple(
+        (name, info.alias or name)
+        for name, info in model.model_fields.items()
+        if any(_spanned_fields(part) for part in _models_in(info.annotation))
+    )
+
+
+def _models_in(annotation: Any) -> set[type[ApiModel]]:  # noqa: ANN401  any type
+    """Return the models that values of a type consist of, at any depth."""
+    models, types = set[type[ApiModel]](), [annotation]
+    while types:
+        part = types.pop()
+        types += get_args(part)
+        if isinstance(part, type) and issubclass(part, ApiModel) and part not in models:
+            models.add(part)
+            types += [info.annotation for info in part.model_fields.values()]
+    return models
 
 
 def _faults(value: Json, span: Span) -> Iterator[Misfit]:

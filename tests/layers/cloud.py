@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from tests.layers.modules import Module, within
 
-ROOMS = ("components/clouds/aws", "components/resources/aws", "policy")
-"""The column of AWS, and the policy pack, which judges resources of AWS and imports nothing of ours."""
+ROOMS = ("components/clouds/aws", "components/resources/aws", "policy", "tools/acceptance")
+"""The column of AWS, the policy pack, which judges resources of AWS, and the acceptance test on AWS; the latter two
+import nothing of ours."""
 API = "pulumi_aws"
 _NAMES = re.compile(
     r"""

@@ -11,7 +11,7 @@ from tests.layers.modules import Module
 ROOM = "components/engines"
 OTHER_PROGRAMS = {
     "livefleet": ("--model", "--timeout", "--version"),
-    "tools": ("--version",),
+    "tools": ("--timeout", "--version"),
     "workbench": ("--config", "--help", "--model", "--offline", "--timeout", "--version"),
 }
 """Options of this project's own commands, and of programs that they run, which an engine has as well."""

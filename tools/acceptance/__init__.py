@@ -1,0 +1,1 @@
+"""The acceptance test on AWS: its project, steps, search for leftovers, and report."""
