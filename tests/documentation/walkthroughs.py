@@ -1,4 +1,4 @@
-"""Pages that one follows from top to bottom: their files, settings and commands, in the order of the page."""
+"""Pages that one follows from top to bottom: their files, settings, commands and edits, in the order of the page."""
 
 import os
 import re
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -17,7 +17,7 @@ from tests.documentation.blocks import ROOT, Block, body, file_name, is_setting,
 TODAY = "2026-11-24"
 """Support of versions, age of releases and reservations depend on the date, so the pages have a fixed one."""
 CHECKOUT = ("Pulumi.yaml", "__main__.py", "components", "stacks", "workbench", "livefleet", "toolkit")
-EXECUTED = ("validate", "plan", "explain", "size", "render", "simulate", "migrate", "crds")
+EXECUTED = ("init", "validate", "plan", "explain", "size", "render", "simulate", "migrate", "crds")
 """Commands that need neither a cluster nor an account."""
 _CLOCK = f"""\
 import datetime
@@ -52,19 +52,56 @@ class Run:
         return len(rest) >= len(others[-1]) and rest[len(rest) - len(others[-1]) :] == others[-1]
 
 
+class Edit(NamedTuple):
+    """An edit that a sentence tells the reader to make: in a file, change a text to another."""
+
+    file: str
+    old: str
+    new: str
+
+    def make(self, folder: Path) -> None:
+        path = folder / self.file
+        assert not path.resolve().is_relative_to(ROOT), f"{self.file} is in the checkout"
+        text = path.read_text()
+        assert text.count(self.old) == 1, f"{self.file} does not have {self.old!r} once"
+        path.write_text(text.replace(self.old, self.new))
+
+
+def steps(page: Path) -> list[Block | Edit]:
+    """The blocks and edits of a page, in its order."""
+    text = page.read_text(encoding="utf-8")
+    edits: list[tuple[int, Block | Edit]] = [
+        (text.count("\n", 0, match.start()) + 1, Edit(*match.groups()))
+        for match in re.finditer(r"[Ii]n `([^`]+)`, change `([^`]+)`\s+to\s+`([^`]+)`", text)
+    ]
+    placed = [*edits, *((block.line, block) for block in page_blocks(page))]
+    return [step for _, step in sorted(placed, key=lambda item: item[0])]
+
+
 def follow(page: Path, folder: Path) -> Iterator[Run]:
-    """Write the page's files and settings, and run its commands that need no cluster and show their output."""
+    """Write the page's files and settings, make its edits, and run its commands that need no cluster.
+
+    Yields the commands whose output is shown.
+    """
     _prepare(folder)
-    for block in page_blocks(page):
-        if block.language == "yaml" and (name := file_name(block)):
+    clock = folder / ".clock"
+    for step in steps(page):
+        if isinstance(step, Edit):
+            step.make(folder)
+        elif step.language == "yaml" and (name := file_name(step)):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(body(block))
-        elif block.language == "yaml" and is_setting(block):
-            _set(folder, yaml.load(block.text, yaml.BaseLoader))
-        elif block.language == "console":
-            for command, shown in _commands(block.text):
-                if command.split()[:1] == ["workbench"] and command.split()[1] in EXECUTED and shown.strip():
-                    yield Run(block, command, shown, _run(folder, command))
+            (folder / name).write_text(body(step))
+        elif step.language == "yaml" and is_setting(step):
+            _set(folder, yaml.load(step.text, yaml.BaseLoader))
+        elif step.language == "console":
+            for command, shown in typed(step.text):
+                program, *words = command.split()
+                if program == "cd":
+                    folder /= words[0]
+                elif program == "workbench" and words[0] in EXECUTED and (shown.strip() or words[0] == "init"):
+                    printed = _run(folder, command, clock)
+                    if shown.strip():
+                        yield Run(step, command, shown, printed)
 
 
 def _prepare(folder: Path) -> None:
@@ -94,16 +131,17 @@ def _plain(value: Any) -> Any:
     return yaml.safe_load(value) if number else value
 
 
-def _commands(text: str) -> Iterator[tuple[str, str]]:
+def typed(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each command of a console, with the output that is shown."""
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
         yield command.partition("  #")[0].strip(), shown
 
 
-def _run(folder: Path, command: str) -> str:
+def _run(folder: Path, command: str, clock: Path) -> str:
     words = [sys.executable, "-m", *shlex.split(command)]
     env = {
-        "PYTHONPATH": os.pathsep.join([str(folder / ".clock"), str(ROOT)]),
+        "PYTHONPATH": os.pathsep.join([str(clock), str(ROOT)]),
         "PATH": "/nowhere",
         "HOME": str(folder),
         "COLUMNS": "120",
