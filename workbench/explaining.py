@@ -45,6 +45,10 @@ def explain(
         str,
         typer.Option(metavar="KIND.PATH", help="Describe a field of a kind instead."),
     ] = "",
+    finding: Annotated[
+        str,
+        typer.Option(metavar="ID", help="Describe a finding instead, by the id at the end of its messages."),
+    ] = "",
     show_all: Annotated[bool, typer.Option("--all", help="Show all results and untruncated values.")] = False,
     output: Annotated[
         Format, typer.Option(help="Output format; json includes all results and untruncated values.")
@@ -53,13 +57,19 @@ def explain(
     """Show where each field of a resource takes effect: in a flag, a variable or a field of an object.
 
     With --field, describe a field of a kind without any manifest: type, default, limits, releases, what it becomes.
+    With --finding, describe a finding: what it means, what to do, how to ignore it.
     """
-    if field or not name:
-        if name or not field:
-            raise WorkbenchError("pass either KIND/NAME or --field KIND.PATH", exit_code=2)
+    if bool(name) + bool(field) + bool(finding) != 1:
+        raise WorkbenchError("pass either KIND/NAME, or --field KIND.PATH, or --finding ID", exit_code=2)
+    if field:
         from .fields import describe_field
 
         describe_field(field, output)
+        return
+    if finding:
+        from .findings import describe_finding
+
+        describe_finding(finding, output)
         return
     from components.contract.problems import errors
     from components.plan.explain import explain as explained

@@ -39,8 +39,11 @@ def test_json_has_the_same_facts() -> None:
         (["--field", "InferenceServices.spec"], "did you mean 'InferenceService'"),
         (["--field", "Playground"], "Playground has no field (none given); fields: spec.replicas"),
         (["--field", "Playground.spec.\x1b[31m"], "Playground has no field"),
-        (["Playground/x", "--field", "Playground.spec.replicas"], "pass either KIND/NAME or --field KIND.PATH"),
-        ([], "pass either KIND/NAME or --field KIND.PATH"),
+        (
+            ["Playground/x", "--field", "Playground.spec.replicas"],
+            "pass either KIND/NAME, or --field KIND.PATH, or --finding ID",
+        ),
+        ([], "pass either KIND/NAME, or --field KIND.PATH, or --finding ID"),
     ],
 )
 def test_wrong_usage_is_a_message(arguments: list[str], message: str) -> None:
