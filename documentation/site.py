@@ -45,6 +45,7 @@ names are in Reference."""
 _LEFT_OUT = ("decisions/samples.md", "_index.md", "installation-configuration.md")
 """Pages for contributors only, and those of Pulumi's registry, in its own form."""
 _LOGO = "logo.svg"
+_STYLES = Path(__file__).with_name("site.css")
 _CHANGELOG = "CHANGELOG.md"
 _UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
 """Front matter of the changelog, whose many entries would hide the pages about the same words."""
@@ -74,6 +75,7 @@ def build(root: Path, output: Path) -> int:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(_with_links(page, known, repository), encoding="utf-8")
     shutil.copyfile(root / "docs" / _LOGO, source / _LOGO)
+    shutil.copyfile(_STYLES, source / _STYLES.name)
     (output / "zensical.toml").write_text(_configuration(root, sections), encoding="utf-8")
     # Zensical colors its messages for a terminal only if CI is not set.
     built = subprocess.run(
@@ -199,6 +201,7 @@ def _configuration(root: Path, sections: Sequence[Section]) -> str:
         "docs_dir": "source",
         "site_dir": "public",
         "copyright": tested,
+        "extra_css": [_STYLES.name],
         "nav": _nav(sections),
     }
     theme = {
