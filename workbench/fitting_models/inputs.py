@@ -1,5 +1,6 @@
 """What the command line says: the model, in any of four forms, and the accelerators."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -85,7 +86,20 @@ def _of_config(path: Path) -> GivenModel:
     shapes = shapes_in([str(file)])
     own = next(iter(shapes.values()))
     own = own._replace(shape=replace(own.shape, name=name))
+    if own.shape.parameters is None and own.shape.weights_bytes is None:
+        architecture = _architecture(file)
+        raise WorkbenchError(
+            f"{file}: the architecture {architecture} is unknown, and so is the size of the weights; add the "
+            "model.safetensors.index.json of the model beside it, or pass --parameters",
+            2,
+        )
     return GivenModel(name, KnownShapes(own={name: own}), file=file)
+
+
+def _architecture(file: Path) -> str:
+    config = json.loads(file.read_text(encoding="utf-8"))
+    named = config.get("architectures")
+    return str(named[0] if isinstance(named, list) and named else config.get("model_type") or "without a name")
 
 
 def _of_gguf(path: Path) -> GivenModel:

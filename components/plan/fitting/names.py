@@ -8,6 +8,8 @@ from decimal import Decimal, InvalidOperation
 from ...checks.memory.catalog import names
 
 _MOST_MATCHES = 5
+_SIMILAR = (0.95, 0.6)
+"""Least similarity of names that differ in a letter or so, and of others that are worth listing."""
 _PARAMETERS = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>[bmt])", re.IGNORECASE)
 _UNITS: Mapping[str, int] = {"m": 10**6, "b": 10**9, "t": 10**12}
 _LEAST, _MOST = 10**8, 10**13
@@ -36,8 +38,9 @@ def near_names(text: str) -> tuple[str, ...]:
     by_own = {_plain(name).rpartition("/")[2]: name for name in sorted(names(), reverse=True)}
     contained = sorted((key for key in by_own if key in own), key=lambda key: (-len(key), key))[:1]
     containing = sorted((key for key in by_own if own and own in key), key=lambda key: (len(key), key))
-    close = difflib.get_close_matches(own, by_own, n=_MOST_MATCHES, cutoff=0.6)
-    return tuple(by_own[key] for key in list(dict.fromkeys((*contained, *containing, *close)))[:_MOST_MATCHES])
+    typos, close = (difflib.get_close_matches(own, by_own, n=_MOST_MATCHES, cutoff=least) for least in _SIMILAR)
+    found = dict.fromkeys((*typos[:1], *contained, *containing, *close))
+    return tuple(by_own[key] for key in list(found)[:_MOST_MATCHES])
 
 
 def named_by_parameters(text: str) -> str:

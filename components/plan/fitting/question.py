@@ -11,7 +11,7 @@ from ...engines.images import parse_image
 from ...engines.registry import Engine, engines
 from ...engines.settings import Setting
 
-_ENGINE = re.compile(r"(?P<name>[a-z][a-z0-9.-]*?)(?:==v?(?P<version>[a-z]?[0-9][\w.-]*))?", re.IGNORECASE)
+_ENGINE = re.compile(r"(?P<name>[a-z][a-z0-9.-]*?)(?:==v?(?P<version>[a-z0-9][\w.-]*))?", re.IGNORECASE)
 _VERSION = re.compile(r"\bb[0-9]+|[0-9]+(\.[0-9]+)+")
 """The version in the tag of an image."""
 _VENDOR = "nvidia"
