@@ -65,7 +65,7 @@ Quantization = Annotated[
 Args = Annotated[
     list[str] | None,
     typer.Option(
-        "--arg", metavar="FLAG=VALUE", help="Flag of the engine, such as --arg=--kv-cache-dtype=fp8. Can be repeated."
+        "--arg", metavar="FLAG=VALUE", help="Flag of the engine, with its dashes, as in a manifest. Can be repeated."
     ),
 ]
 Region = Annotated[str, typer.Option(metavar="REGION", help="Region of the prices. Defaults to that of the tables.")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from components.contract.texts.printable import printable
 from toolkit.printing import pluralize
 
-from .speeds import HOW, Speed, speed_of
+from .speeds import HOW, GenerationSpeed, speed_of
 
 if TYPE_CHECKING:
     from components.plan.fitting.options import FitAnswer, FitOption, Refusal
@@ -19,7 +19,7 @@ _MOST_TYPES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class AnswerTable:
     """Rows under titles; titles of numbers are aligned to the right."""
 
     titles: Sequence[str]
@@ -44,13 +44,17 @@ class Table:
 class Details:
     """Paragraphs and tables, in order."""
 
-    parts: Sequence[str | Table]
+    parts: Sequence[str | AnswerTable]
 
     def text(self) -> str:
-        return self._joined(["\n".join(part.text()) if isinstance(part, Table) else part for part in self.parts])
+        return self._joined(
+            ["\n".join(part.text()) if isinstance(part, AnswerTable) else part for part in self.parts]
+        )
 
     def markdown(self) -> str:
-        return self._joined(["\n".join(part.markdown()) if isinstance(part, Table) else part for part in self.parts])
+        return self._joined(
+            ["\n".join(part.markdown()) if isinstance(part, AnswerTable) else part for part in self.parts]
+        )
 
     def _joined(self, parts: Sequence[str]) -> str:
         return "\n\n".join("\n".join(map(printable, part.splitlines())) for part in parts if part) + "\n"
@@ -67,7 +71,7 @@ def lines(question: "FitQuestion", answer: "FitAnswer", *, is_complete: bool, ex
     """
     options = answer.options if is_complete else tuple(_cheapest_of_each(answer.options))
     speeds = [speed_of(option, question.users) for option in options]
-    parts: list[str | Table] = [_heading(question, answer)]
+    parts: list[str | AnswerTable] = [_heading(question, answer)]
     if options:
         parts.append(_options(options, speeds))
     if not is_complete and len(options) < len(answer.options):
@@ -114,15 +118,15 @@ def _cheapest_of_each(options: "Sequence[FitOption]") -> "Iterator[FitOption]":
             yield option
 
 
-def _options(options: "Sequence[FitOption]", speeds: Sequence[Speed | None]) -> Table:
+def _options(options: "Sequence[FitOption]", speeds: Sequence[GenerationSpeed | None]) -> AnswerTable:
     titles = (
         *("instance type", "GPUs of a replica", "TP x PP", "replicas", "verdict"),
         *("cache GiB", "longest context", "users", "tokens/s", "USD/hour", "USD/1M tokens"),
     )
-    return Table(titles, [_cells(option, speed) for option, speed in zip(options, speeds, strict=True)])
+    return AnswerTable(titles, [_cells(option, speed) for option, speed in zip(options, speeds, strict=True)])
 
 
-def _cells(option: "FitOption", speed: Speed | None) -> list[str]:
+def _cells(option: "FitOption", speed: GenerationSpeed | None) -> list[str]:
     verdict, usd = option.verdict, option.usd_per_hour
     prices = speed.usd_per_million(float(usd)) if speed and usd is not None else None
     nodes = f"{option.nodes} x {option.node.name}" if option.nodes > 1 else option.node.name
@@ -165,7 +169,9 @@ def _others(refusals: "Sequence[Refusal]") -> "Iterator[str]":
         yield f"  {', '.join(accelerators)}: {reason}"
 
 
-def _notes(question: "FitQuestion", options: "Sequence[FitOption]", speeds: Sequence[Speed | None]) -> Iterator[str]:
+def _notes(
+    question: "FitQuestion", options: "Sequence[FitOption]", speeds: Sequence[GenerationSpeed | None]
+) -> Iterator[str]:
     known = next((speed for speed in speeds if speed), None)
     if known:
         yield HOW.format(spread=known.spread)
@@ -186,13 +192,13 @@ def _notes(question: "FitQuestion", options: "Sequence[FitOption]", speeds: Sequ
             yield f"Price of {options[0].node.name}: {priced.source}."
 
 
-def _terms(option: "FitOption") -> list[str | Table]:
+def _terms(option: "FitOption") -> list[str | AnswerTable]:
     from components.plan.fitting.terms import terms_of
 
     terms = terms_of(option.verdict)
     rows = [[term.name, f"{term.size / _GIB:.2f}", term.how, term.source] for term in terms]
     title = f"Memory of one {option.node.accelerator} of {option.node.name}: {option.verdict.reason}"
-    return [title, Table(("term", "GiB", "how", "source"), rows)]
+    return [title, AnswerTable(("term", "GiB", "how", "source"), rows)]
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -10,11 +10,11 @@ _MILLION = 1_000_000
 HOW = (
     "Tokens per second are an estimate from memory bandwidth, FLOP/s and measured efficiency, for all users at once, "
     "each with the whole context in the cache, while they generate. Published measurements are within a factor of "
-    "{spread:g} of it."
+    "{spread:g} of it, a few of old servers aside."
 )
 
 
-class Speed(NamedTuple):
+class GenerationSpeed(NamedTuple):
     """Tokens that all replicas generate in a second, with the bounds of the estimate.
 
     Attributes:
@@ -34,7 +34,7 @@ class Speed(NamedTuple):
         )
 
 
-def speed_of(option: "FitOption", users: int | None) -> Speed | None:
+def speed_of(option: "FitOption", users: int | None) -> GenerationSpeed | None:
     """Return the speed of an option; None if its model or its accelerators are unknown to the estimate.
 
     Args:
@@ -51,4 +51,4 @@ def speed_of(option: "FitOption", users: int | None) -> Speed | None:
         each = min(each, -(-users // option.replicas))
     step = estimate.pace.step(each, cached=each * option.verdict.context)
     tokens = option.replicas * each / step
-    return Speed(each, tokens, tokens / estimate.spread, tokens * estimate.spread, estimate.spread)
+    return GenerationSpeed(each, tokens, tokens / estimate.spread, tokens * estimate.spread, estimate.spread)

@@ -36,7 +36,7 @@ def read_gguf(stream: BinaryIO, name: str, size: int) -> Shape:
     Raises:
         ValueError: The file is not a GGUF file with a model; the message says why.
     """
-    reader = _Reader(stream, name)
+    reader = _HeaderReader(stream, name)
     keys = reader.keys()
     architecture = str(keys.get("general.architecture") or "")
     if not architecture:
@@ -70,7 +70,7 @@ def read_gguf(stream: BinaryIO, name: str, size: int) -> Shape:
     )
 
 
-class _Reader:
+class _HeaderReader:
     """Reads the values of a header in order; arrays of texts are counted, not kept."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
