@@ -18,9 +18,9 @@ from ..fleet.demand import PodDemand
 from ..fleet.objects import Object
 from ..fleet.options import Options
 from ..fleet.origins import Argument
-from .authoring import Authoring
 from .family import (
     AnnotationReader,
+    Authoring,
     Family,
     FlavorReader,
     FlavorReading,

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol, runtime_checkable
 
 from ..contract.kinds import Kind
 from ..fleet.objects import Object
@@ -44,19 +43,6 @@ class ModelDeployment:
 
 class InexpressibleError(ValueError):
     """A family has no field for a part of a deployment; the message names it and the alternative."""
-
-
-@runtime_checkable
-class Authoring(Protocol):
-    """A family that can describe a model on given nodes in its own kinds."""
-
-    def author(self, deployment: ModelDeployment) -> tuple[Object, ...]:
-        """Return the manifests, those that others refer to first.
-
-        Raises:
-            InexpressibleError: The family cannot describe the deployment.
-        """
-        ...
 
 
 def as_object(kind: Kind, name: str, spec: Object) -> Object:

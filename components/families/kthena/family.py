@@ -11,8 +11,7 @@ from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...performance.simulation.scenario import Simulator
 from ..adoption import AdoptedWorkload, Adopting
-from ..authoring import Authoring, ModelDeployment
-from ..family import Convertible, Expandable, Family, Member, Migrating, ScalingSimulator
+from ..family import Authoring, Convertible, Expandable, Family, Member, Migrating, ScalingSimulator
 from .adoption import OWN_VARIABLES, adopt
 from .autoscaling.rendering import render_binding, render_policy
 from .booster.literal.conversion import convert
@@ -25,6 +24,7 @@ from .serving.rendering import render_model_serving
 from .simulation.scenario import SIMULATOR
 
 if TYPE_CHECKING:
+    from ..authoring import ModelDeployment
     from ..migration import ReleaseStep
 
 
@@ -47,7 +47,7 @@ class Kthena(Family, ScalingSimulator, Migrating, Adopting, Authoring):
         """Yield models that several routes lead to."""
         yield from duplicate_models(rendered)
 
-    def author(self, deployment: ModelDeployment) -> tuple[Object, ...]:
+    def author(self, deployment: "ModelDeployment") -> tuple[Object, ...]:
         """Return a ModelBooster."""
         from .authoring import author
 

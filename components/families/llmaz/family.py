@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from ...contract.base import Json
 from ...fleet.objects import Object
 from ...fleet.origins import Argument
-from ..authoring import Authoring, ModelDeployment
-from ..family import Family, FlavorReader, FlavorReading, Member, Migrating
+from ..family import Authoring, Family, FlavorReader, FlavorReading, Member, Migrating
 from .flavors import read_flavor
 from .kinds import BACKEND_RUNTIME, OPEN_MODEL, PLAYGROUND, SERVICE
 from .rendering import OPERATOR, render_backend_runtime, render_open_model, render_playground, render_service
 
 if TYPE_CHECKING:
+    from ..authoring import ModelDeployment
     from ..migration import ReleaseStep
 
 
@@ -23,7 +23,7 @@ class Llmaz(Family, FlavorReader, Migrating, Authoring):
         """Read a flavor of llmaz, with INSTANCE-TYPE among its params."""
         return read_flavor(value, at, alternatives)
 
-    def author(self, deployment: ModelDeployment) -> tuple[Object, ...]:
+    def author(self, deployment: "ModelDeployment") -> tuple[Object, ...]:
         """Return an OpenModel and a Playground."""
         from .authoring import author
 

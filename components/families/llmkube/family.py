@@ -11,8 +11,7 @@ from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ..adoption import AdoptedWorkload, Adopting
-from ..authoring import Authoring, ModelDeployment
-from ..family import Family, Member, Migrating
+from ..family import Authoring, Family, Member, Migrating
 from .adoption import OWN_VARIABLES, adopt
 from .rendering import OPERATOR, crowded_claims, render_inference_service, render_model
 from .shared import (
@@ -25,6 +24,7 @@ from .shared import (
 from .types import FederatedCluster, GPUQuota, InferenceService, LoRAAdapter, Model, ModelPool, ModelRouter
 
 if TYPE_CHECKING:
+    from ..authoring import ModelDeployment
     from ..migration import ReleaseStep
 
 _API = "inference.llmkube.dev/v1alpha1"
@@ -151,7 +151,7 @@ class Llmkube(Family, Migrating, Adopting, Authoring):
         """Return an InferenceService and its Model."""
         return adopt(adopted)
 
-    def author(self, deployment: ModelDeployment) -> tuple[Object, ...]:
+    def author(self, deployment: "ModelDeployment") -> tuple[Object, ...]:
         """Return a Model and an InferenceService."""
         from .authoring import author
 
