@@ -7,6 +7,7 @@ Without a cluster:
 
 - ``fleet_of``: builds the ``LiveFleet`` of a plan: plain data, which is stored as JSON.
 - ``simulated_engine``: serves one replica of a model on loopback.
+- ``estimated_pace``: estimates the pace of a replica from its model and its accelerators.
 - ``put_load``: sends requests to an OpenAI-compatible endpoint and returns what its clients saw.
 
 In a simulated cluster:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from .lifecycle import withdraw as withdraw
     from .load.runner import put_load as put_load
     from .option_values import Speeds as Speeds
+    from .pace.estimates import estimated_pace as estimated_pace
     from .reading.fleet import fleet_of as fleet_of
     from .standalone import simulated_engine as simulated_engine
 
@@ -49,6 +51,7 @@ SURFACE = {
     "fleet_of": "reading.fleet",
     "LiveFleet": "fleet",
     "simulated_engine": "standalone",
+    "estimated_pace": "pace.estimates",
     "put_load": "load.runner",
     "LivePlay": "lifecycle",
     "Speeds": "option_values",

@@ -25,6 +25,7 @@ MODULES = {
     "explaining": ("explain",),
     "migration": ("migrate",),
     "simulation": ("simulate",),
+    "fitting_models": ("fit",),
     "sizing": ("size",),
     "fitting": ("fit-profile",),
     "live": ("load", "watch", "fault", "speed"),

@@ -14,7 +14,7 @@ _GROUPS = {
     START: ("init",),
     CHECK: ("plan", "validate", "explain", "render", "defaults", "crds", "schema", "migrate"),
     DEPLOY: ("up", "preview", "destroy", "outputs", "capacity", "cluster"),
-    CAPACITY: ("size", "simulate", "fit-profile"),
+    CAPACITY: ("fit", "size", "simulate", "fit-profile"),
     FLEET: ("load", "watch", "fault", "speed"),
 }
 

@@ -20,6 +20,7 @@ from ..fleet.options import Options
 from ..fleet.origins import Argument
 from .family import (
     AnnotationReader,
+    Authoring,
     Family,
     FlavorReader,
     FlavorReading,
@@ -211,6 +212,11 @@ def variants(resources: Iterable[LoadedResource]) -> "tuple[ModelVariant, ...]":
 def profile_entries(profile: "Profile") -> dict[str, Json]:
     """Return a measured profile in the form to paste into a resource, by family name."""
     return {f.name: f.profile_entry(profile) for f in FAMILIES if isinstance(f, VariantDescriber)}
+
+
+def authors() -> Mapping[str, Authoring]:
+    """Return the families that can describe a model on given nodes, by name."""
+    return {family.name: family for family in FAMILIES if isinstance(family, Authoring)}
 
 
 def flavors(

@@ -37,6 +37,7 @@ from ..fleet.rendered import Rendered
 if TYPE_CHECKING:
     from ..performance.simulation.scenario import Simulator
     from ..performance.sizing.cases import ModelVariant, Profile
+    from .authoring import ModelDeployment
     from .migration import ReleaseStep
 
 Render = Callable[[LoadedResource, Library, Options, Findings], Rendered | None]
@@ -244,6 +245,19 @@ class OperatorSite:
     account: str = ""
     guarded: bool = False
     release: str = ""
+
+
+@runtime_checkable
+class Authoring(Protocol):
+    """A family that can describe a model on given nodes in its own kinds."""
+
+    def author(self, deployment: "ModelDeployment") -> tuple[Object, ...]:
+        """Return the manifests, those that others refer to first.
+
+        Raises:
+            InexpressibleError: The family cannot describe the deployment.
+        """
+        ...
 
 
 @runtime_checkable

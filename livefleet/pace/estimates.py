@@ -6,7 +6,7 @@ Speculative decoding, LoRA adapters and the network between nodes are not modell
 import functools
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from components.checks.memory.accelerators.choices import on_instance
 from components.checks.memory.accelerators.speeds import accelerator_speed, processor_speed
@@ -36,6 +36,28 @@ def assumed_pace() -> TokenPace:
     row = _table()["assumed"]
     alpha, beta, prefill = (row[f"{name}_ms"] / 1000 for name in ("alpha", "beta", "prefill"))
     return TokenPace(alpha, beta, prefill, row["batch"], source=PaceSource.ASSUMED)
+
+
+class PaceEstimate(NamedTuple):
+    """An estimated pace.
+
+    Attributes:
+        spread: Factor within which published measurements are, in either direction.
+    """
+
+    pace: TokenPace
+    spread: float
+
+
+def estimated_pace(verdict: MemoryVerdict, instance_type: str) -> PaceEstimate | None:
+    """Return the pace of a replica that a memory verdict describes; None if its model or its nodes are unknown."""
+    pace = pace_of(verdict, instance_type)
+    return PaceEstimate(pace, spread()) if pace.source is PaceSource.ESTIMATE else None
+
+
+def spread() -> float:
+    """Return the factor within which published measurements of an estimated pace are."""
+    return float(_table()["spread"])
 
 
 def profiled(profile: Profile, estimate: TokenPace) -> TokenPace:

@@ -55,7 +55,7 @@ Profiles = Annotated[
     typer.Option(
         metavar="PROFILE",
         help="Performance profile of a replica, as printed by fit-profile. Can be repeated. Defaults to the profile "
-        "of the variant, else to reference figures of the model.",
+        "of the variant, else to reference figures of the model, else to an estimate.",
     ),
 ]
 ProfileFiles = Annotated[
@@ -166,7 +166,8 @@ def _notes(target: SizedModel, assessments: "Sequence[Assessment]") -> Iterator[
     question = assessments[0].question
     candidates = [assessment.candidate for assessment in assessments]
     for doubt in sorted({candidate.doubt for candidate in candidates if candidate.doubt}):
-        yield f"these are reference figures; benchmark before relying on them: {doubt}"
+        figures = "estimates" if any(candidate.is_estimated for candidate in candidates) else "reference figures"
+        yield f"these are {figures}; benchmark before relying on them: {doubt}"
     scaled = [candidate for candidate in candidates if candidate.is_scaled]
     if scaled:
         tokens = question.load.input_tokens + question.load.output_tokens

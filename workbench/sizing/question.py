@@ -179,6 +179,10 @@ def _candidates(target: SizedModel, comparison: Comparison, load: "Load") -> "Se
         return [Candidate(profile, source, profile.batch) for profile in comparison.profiles or target.profiles]
     references = reference_profiles(target.model)
     if not references:
+        from .estimates import estimated_candidates
+
+        if estimates := estimated_candidates(target.model, load):
+            return estimates
         hint = did_you_mean(target.model, known_models()) or f"; available: {', '.join(known_models())}"
         raise WorkbenchError(
             f"--model: no reference figures for {target.model!r}{hint}; or pass --profile or --profiles",

@@ -49,7 +49,9 @@ def show(assessments: "Sequence[Assessment]", title: str) -> None:
     if assessments[0].question.literal:
         console.print("Sized as upstream does, with its rounding and its choice of accelerator.")
     if any(assessment.ends for assessment in assessments):
-        console.print("Reference figures with their uncertainty range; benchmark before relying on them.")
+        is_estimate = any(assessment.candidate.is_estimated for assessment in assessments)
+        figures = "Estimates" if is_estimate else "Reference figures"
+        console.print(f"{figures} with their uncertainty range; benchmark before relying on them.")
     console.print()
     latency = f"{first_token_title(assessments)} ms"
     table = Table(*(title or latency for title in _COLUMNS), box=None)

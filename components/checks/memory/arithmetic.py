@@ -40,7 +40,7 @@ def judge(case: MemoryCase, *, types: bool = True) -> MemoryVerdict:
     if missing:
         return MemoryVerdict(Fit.UNKNOWN, missing, case)
     context = case.length or 0
-    ledger = _ledger(case)
+    ledger = ledger_of(case)
     choices = cheapest_types(case, _fits) if types else ()
     largest = _largest_context(ledger, max(context, case.shape.max_context or 0))
     fit, reason = _verdict(ledger, context, largest, choices)
@@ -75,7 +75,7 @@ def _judge_span(case: MemoryCase, span: SizeSpan, *, types: bool) -> MemoryVerdi
     missing = _missing_fact(least)
     if missing:
         return MemoryVerdict(Fit.UNKNOWN, missing, case)
-    lower = _ledger(least)
+    lower = ledger_of(least)
     choices = cheapest_types(most, _fits) if types and case.context else ()
     if lower.margin(1) < 0:
         parts, usable = lower.parts(1), lower.usable(1)
@@ -89,7 +89,7 @@ def _judge_span(case: MemoryCase, span: SizeSpan, *, types: bool) -> MemoryVerdi
         )
         return MemoryVerdict(Fit.UNKNOWN, reason, case)
     else:
-        upper, context = _ledger(most), case.context
+        upper, context = ledger_of(most), case.context
         parts, usable = upper.parts(context), upper.usable(context)
         margin = upper.margin(context)
         fit = Fit.FITS if margin >= upper.error(context) else Fit.TIGHT
@@ -173,7 +173,8 @@ def _missing_fact(case: MemoryCase) -> str:
     return ""
 
 
-def _ledger(case: MemoryCase) -> Ledger:
+def ledger_of(case: MemoryCase) -> Ledger:
+    """Return the memory of a case that :func:`judge` can judge; its size must be known."""
     weights = weights_of(case.shape, case.weights_dtype)
     draft = weights_of(case.draft) if case.draft else None
     if not isinstance(weights, WeightSizes) or isinstance(draft, str):
@@ -186,7 +187,7 @@ def _ledger(case: MemoryCase) -> Ledger:
 
 
 def _fits(case: MemoryCase) -> bool:
-    ledger, context = _ledger(case), case.length or 0
+    ledger, context = ledger_of(case), case.length or 0
     return _is_comfortable(ledger, context) and not refusal(case) and not ledger.lacks_to_load
 
 

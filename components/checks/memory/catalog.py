@@ -19,7 +19,7 @@ The columns of ``model_layers.csv`` are those of :class:`.shapes.Layers`.
 import csv
 import functools
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from importlib.resources import files
 
@@ -34,10 +34,15 @@ def shape_of(name: str) -> Shape | None:
     return _shape(rows[0], tuple(map(_layers, _rows("model_layers.csv")[name]))) if rows else None
 
 
+def names() -> Iterable[str]:
+    """Return the names of all known models."""
+    return _rows("models.csv").keys()
+
+
 @functools.cache
 def shapes() -> Mapping[str, Shape]:
     """Return every known model by name."""
-    return {name: shape for name in _rows("models.csv") if (shape := shape_of(name))}
+    return {name: shape for name in names() if (shape := shape_of(name))}
 
 
 @functools.cache

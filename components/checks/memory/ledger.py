@@ -80,12 +80,17 @@ class Ledger:
 
     def uncounted(self, context: int) -> tuple[Uncounted, ...]:
         """Return the unpredictable consumers of memory that may exceed what is left for them."""
+        return tuple(consumer for consumer in self.consumers(context) if consumer.most > max(0, consumer.left))
+
+    def consumers(self, context: int) -> tuple[Uncounted, ...]:
+        """Return the unpredictable consumers of memory, which are not part of the total."""
         case, budget, shape = self.case, self.case.budget, self.case.shape
         share = budget.share if case.share is None else case.share
         visible = visible_bytes(case.device, case.device_bytes)
         # vLLM before 0.21 captures graphs outside its share, after the cache has taken all of the share.
         outside = visible - int(visible * (share or 1) * budget.share_used) - budget.process_bytes
         layers = -(-sum(kind.count for kind in shape.layers) // case.parallel.pipeline)
+        layers *= case.parallel.pipeline if budget.graphs_per_stage else 1
         layer_graphs = max(budget.layer_graphs, budget.expert_graphs if shape.experts else 0)
         graphs = min(budget.most_graphs, layers * layer_graphs)
         consumers = [Uncounted("CUDA graphs captured outside the engine's memory share", graphs, outside)]
@@ -98,7 +103,7 @@ class Ledger:
             room = outside - budget.beside_bytes - activation_bytes(case, context)
             left = room if budget.activations_beside else self.margin(context)
             consumers.append(Uncounted("encoding images and audio", budget.image_bytes, left))
-        return tuple(consumer for consumer in consumers if consumer.most > max(0, consumer.left))
+        return tuple(consumer for consumer in consumers if consumer.most)
 
     @property
     def unsure(self) -> int:

@@ -38,6 +38,7 @@ class EngineMemory(NamedTuple):
         layer_graphs: Largest measured size of the graphs of one layer outside its share.
         expert_graphs: The same for a layer with experts.
         most_graphs: Largest measured size of all graphs outside its share.
+        graphs_per_stage: Whether each accelerator captures its graphs once for every stage of pipeline parallelism.
         image_bytes: Largest measured memory for encoding images and audio.
         mxfp4_share: Largest fraction by which kernels pad weights in MXFP4.
         spread_bytes: Largest measured excess over the sum of all of these.
@@ -70,6 +71,7 @@ class EngineMemory(NamedTuple):
     layer_graphs: int = 0
     expert_graphs: int = 0
     most_graphs: int = 0
+    graphs_per_stage: bool = False
     image_bytes: int = 0
     mxfp4_share: Decimal = Decimal(0)
     spread_bytes: int = 0

@@ -11,7 +11,7 @@ from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...performance.simulation.scenario import Simulator
 from ..adoption import AdoptedWorkload, Adopting
-from ..family import Convertible, Expandable, Family, Member, Migrating, ScalingSimulator
+from ..family import Authoring, Convertible, Expandable, Family, Member, Migrating, ScalingSimulator
 from .adoption import OWN_VARIABLES, adopt
 from .autoscaling.rendering import render_binding, render_policy
 from .booster.literal.conversion import convert
@@ -24,6 +24,7 @@ from .serving.rendering import render_model_serving
 from .simulation.scenario import SIMULATOR
 
 if TYPE_CHECKING:
+    from ..authoring import ModelDeployment
     from ..migration import ReleaseStep
 
 
@@ -39,12 +40,18 @@ class ModelBoosterMember(Member, Expandable, Convertible):
         return convert(source, options)
 
 
-class Kthena(Family, ScalingSimulator, Migrating, Adopting):
+class Kthena(Family, ScalingSimulator, Migrating, Adopting, Authoring):
     """Kthena, with a simulator of its autoscaler, a check across its routes, and conversions between releases."""
 
     def check(self, rendered: Sequence[Rendered]) -> Iterator[Problem]:
         """Yield models that several routes lead to."""
         yield from duplicate_models(rendered)
+
+    def author(self, deployment: "ModelDeployment") -> tuple[Object, ...]:
+        """Return a ModelBooster."""
+        from .authoring import author
+
+        return author(deployment)
 
     def steps(self) -> "tuple[ReleaseStep, ...]":
         """Return the conversions between releases."""

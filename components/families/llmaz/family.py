@@ -4,22 +4,30 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ...contract.base import Json
+from ...fleet.objects import Object
 from ...fleet.origins import Argument
-from ..family import Family, FlavorReader, FlavorReading, Member, Migrating
+from ..family import Authoring, Family, FlavorReader, FlavorReading, Member, Migrating
 from .flavors import read_flavor
 from .kinds import BACKEND_RUNTIME, OPEN_MODEL, PLAYGROUND, SERVICE
 from .rendering import OPERATOR, render_backend_runtime, render_open_model, render_playground, render_service
 
 if TYPE_CHECKING:
+    from ..authoring import ModelDeployment
     from ..migration import ReleaseStep
 
 
-class Llmaz(Family, FlavorReader, Migrating):
+class Llmaz(Family, FlavorReader, Migrating, Authoring):
     """llmaz, whose flavors are also arguments of components that create nodes."""
 
     def read_flavor(self, value: Json, at: Argument, alternatives: Mapping[str, tuple[str, ...]]) -> FlavorReading:
         """Read a flavor of llmaz, with INSTANCE-TYPE among its params."""
         return read_flavor(value, at, alternatives)
+
+    def author(self, deployment: "ModelDeployment") -> tuple[Object, ...]:
+        """Return an OpenModel and a Playground."""
+        from .authoring import author
+
+        return author(deployment)
 
     def steps(self) -> "tuple[ReleaseStep, ...]":
         """Return the conversions between releases."""

@@ -11,7 +11,7 @@ from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ..adoption import AdoptedWorkload, Adopting
-from ..family import Family, Member, Migrating
+from ..family import Authoring, Family, Member, Migrating
 from .adoption import OWN_VARIABLES, adopt
 from .rendering import OPERATOR, crowded_claims, render_inference_service, render_model
 from .shared import (
@@ -24,6 +24,7 @@ from .shared import (
 from .types import FederatedCluster, GPUQuota, InferenceService, LoRAAdapter, Model, ModelPool, ModelRouter
 
 if TYPE_CHECKING:
+    from ..authoring import ModelDeployment
     from ..migration import ReleaseStep
 
 _API = "inference.llmkube.dev/v1alpha1"
@@ -140,7 +141,7 @@ FEDERATED_CLUSTER = Kind(
 )
 
 
-class Llmkube(Family, Migrating, Adopting):
+class Llmkube(Family, Migrating, Adopting, Authoring):
     """LLMKube, whose services may share the claim of a model cache."""
 
     def check(self, rendered: Sequence[Rendered]) -> Iterator[Problem]:
@@ -149,6 +150,12 @@ class Llmkube(Family, Migrating, Adopting):
     def adopt(self, adopted: AdoptedWorkload, options: Options) -> tuple[Object, ...]:  # noqa: ARG002  of the protocol
         """Return an InferenceService and its Model."""
         return adopt(adopted)
+
+    def author(self, deployment: "ModelDeployment") -> tuple[Object, ...]:
+        """Return a Model and an InferenceService."""
+        from .authoring import author
+
+        return author(deployment)
 
     @property
     def own_variables(self) -> Mapping[str, str]:

@@ -78,6 +78,14 @@ def known_accelerator(name: str) -> KnownAccelerator | None:
     return replace(found, count=count) if found and count > 1 else found
 
 
+def name_on(node: Instance) -> str | None:
+    """Return the shortest name of the accelerators of an instance type that stands for no others; None if unknown."""
+    rows: list[dict[str, Any]] = load_table(__package__, "accelerators.yaml")
+    fitting = [known for row in rows if (known := _by_name()[_plain(row["name"])]).is_on(node)]
+    # The most specific row: A100 alone stands for two sizes.
+    return min(fitting, key=lambda known: (known.most_gib - known.least_gib, known.name)).name if fitting else None
+
+
 def hourly_cents(node: Instance) -> Decimal | None:
     """Return the price of one accelerator of an instance type, in US cents per hour; None if unknown."""
     if not node.accelerators or node.usd_per_hour is None:

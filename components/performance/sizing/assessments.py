@@ -29,6 +29,7 @@ class Candidate:
         most: The engine's limit on concurrent requests; None if unknown, which leaves the batch uncapped.
         limit: Source of that limit, or why it is unknown.
         uncapped: The batch for these requests before capping; 0 for that of the profile.
+        is_estimated: Whether nobody measured or published the profile.
     """
 
     profile: Profile
@@ -41,6 +42,7 @@ class Candidate:
     most: int | None = None
     limit: str = ""
     uncapped: int = 0
+    is_estimated: bool = False
 
     @property
     def is_scaled(self) -> bool:

@@ -59,6 +59,38 @@ def test_graphs_of_a_small_model_fit(tag: str) -> None:
     assert found.verdict.fit is Fit.FITS
 
 
+def test_graphs_of_eighty_layers_on_four_accelerators_exceed_a_twentieth_of_an_l40s() -> None:
+    """A report of 2026-03-09 on g6e.24xlarge: out of memory while graphs are captured at 0.95, and not at 0.85."""
+    args = ("--quantization", "fp8", "--max-model-len", "8192", "--tensor-parallel-size", "4")
+    llama = "meta-llama/Llama-3.3-70B-Instruct"
+    found = served(llama, "g6e.24xlarge", vllm("v0.16.0"), *args, "--gpu-memory-utilization", "0.95", gpus=4)
+    # 80 layers of 26 MiB, and a twentieth of 44.39 GiB less the context of the process.
+    assert "can take up to 2.0 GiB, and only 1.7 GiB are left" in found.verdict.reason
+    lower = served(llama, "g6e.24xlarge", vllm("v0.16.0"), *args, "--gpu-memory-utilization", "0.85", gpus=4)
+    assert lower.verdict.fit is Fit.FITS
+
+
+def test_graphs_of_experts_take_more_on_several_accelerators() -> None:
+    """vllm-project/recipes, OpenAI/GPT-OSS.md: two H100 need a share below 0.95."""
+    args = ("--max-model-len", "8192", "--tensor-parallel-size", "2", "--gpu-memory-utilization")
+    found = served(OSS, "p5.48xlarge", vllm("v0.10.2"), *args, "0.95", gpus=2)
+    assert (found.verdict.fit, "graphs" in found.verdict.reason) == (Fit.TIGHT, True)
+    assert served(OSS, "p5.48xlarge", vllm("v0.10.2"), *args, "0.94", gpus=2).verdict.fit is Fit.FITS
+
+
+@pytest.mark.parametrize(("tag", "size"), [("v0.7.3", "10.0 GiB"), ("v0.8.5", "")])
+def test_the_engine_before_v1_captures_graphs_for_every_stage(tag: str, size: str) -> None:
+    """vllm-project/vllm issue 15598 and huggingface/open-r1 pull request 43: DeepSeek-R1 on four nodes."""
+    args = ("--max-model-len", "16384", "--tensor-parallel-size", "8", "--pipeline-parallel-size", "4")
+    template = pod("g6e.48xlarge", ["vllm", "serve", "deepseek-ai/DeepSeek-R1", *args], 8)
+    template["spec"]["containers"][0]["image"] = vllm(tag)
+    found = only(leader_worker_set(template, size=4))
+    if size:
+        assert f"graphs captured outside the engine's memory share can take up to {size}" in found.verdict.reason
+    else:
+        assert found.verdict.fit is Fit.FITS
+
+
 def test_images_did_not_fit_beside_the_share_of_early_sglang() -> None:
     """sgl-project/sglang issue 4708: gemma-3-4b stops on one GPU of 40 GB, and a text model of that size does not."""
     found = served(IMAGES, "p4d.24xlarge", "lmsysorg/sglang:v0.4.4.post1", "--context-length", "8192")

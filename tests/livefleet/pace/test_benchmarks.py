@@ -8,9 +8,10 @@ between processes, for a first step without graphs.
 import pytest
 
 from livefleet.fleet import PaceSource, TokenPace
+from livefleet.pace.estimates import spread
 from tests.livefleet.pace.measured import TABLE, Measured, figures, pace_on, under_load
 
-SPREAD = 2.2
+SPREAD = spread()
 SHORT_MS = 100
 BESIDE_MS = 65
 ALL = tuple(figures())

@@ -17,8 +17,8 @@ _Offer = tuple[Decimal, int, Instance]
 _MAX_TYPES = 3
 _COUNTS = (1, 2, 4)
 """Numbers of instances per replica to consider."""
-_HALF = frozenset({"float16", "half"})
-_BFLOAT16 = Decimal(8)
+HALF = frozenset({"float16", "half"})
+BFLOAT16 = Decimal(8)
 """Compute capability required for bfloat16 and quantized weights; older ones need float16 (vLLM issue 1157)."""
 
 
@@ -62,8 +62,8 @@ def _offers(maker: str) -> tuple[_Offer, ...]:
 def _computes(case: MemoryCase, instance: Instance) -> bool:
     """Tell whether an accelerator supports the data type of the weights."""
     able = capability(instance.accelerator, _memory(instance))
-    half = (case.weights_dtype or case.shape.dtype) in _HALF
-    return able is not None and (half or able >= _BFLOAT16)
+    half = (case.weights_dtype or case.shape.dtype) in HALF
+    return able is not None and (half or able >= BFLOAT16)
 
 
 def _parallels(case: MemoryCase, instance: Instance, count: int) -> Iterator[Parallel]:

@@ -1,0 +1,175 @@
+"""``workbench fit`` as its users run it: names and files, formats, manifests, exit codes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.checks.memory.test_gguf import header
+from tests.commands.support import workbench
+from tests.plan.test_model_shapes import LLAMA as CONFIG
+
+MODEL = "qwen2.5-7b-instruct"
+
+
+def answer(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
+    done = workbench("fit", *arguments, "--format", "json")
+    assert done.returncode == code, done.stderr
+    assert done.stderr == ""
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_table_lists_the_cheapest_first() -> None:
+    done = workbench("fit", MODEL, "--max-len", "8192", "--users", "40")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "Qwen/Qwen2.5-7B-Instruct, vllm 0.20.0, 8,192 tokens, 40 users; on demand in us-east-1"
+    titles = "instance type|GPUs of a replica|TP x PP|replicas|verdict|cache GiB|longest context|users|tokens/s"
+    assert all(title in lines[2] for title in titles.split("|"))
+    usd = [option["usdPerHour"] for option in answer(MODEL, "--max-len", "8192", "--users", "40")["options"]]
+    assert usd == sorted(usd, key=lambda price: (price is None, price))
+    assert "Published measurements are within a factor of 2.2 of it" in done.stdout
+    assert "T4 16 GiB, V100 16 GiB, V100 32 GiB: it does not compute bfloat16" in done.stdout
+
+
+def test_markdown_has_the_same_rows() -> None:
+    table = workbench("fit", MODEL, "--gpu", "L40S").stdout.splitlines()
+    markdown = workbench("fit", MODEL, "--gpu", "L40S", "--format", "markdown").stdout.splitlines()
+    assert markdown[2].startswith("| instance type | GPUs of a replica |")
+    rows = [line.strip("| ").split(" | ") for line in markdown if line.startswith("| ")][2:]
+    assert [row[0] for row in rows] == [line.split("  ")[0] for line in table[3 : 3 + len(rows)]]
+
+
+def test_an_accelerator_lists_every_type_with_it() -> None:
+    found = answer(MODEL, "--gpu", "L40S", "--max-len", "8192")
+    types = [option["instanceType"] for option in found["options"]]
+    assert types[0] == "g6e.xlarge"
+    assert {option["accelerator"] for option in found["options"]} == {"L40S"}
+    assert len(types) > 5
+    one = answer(MODEL, "--gpu", "g6e.4xlarge", "--max-len", "8192")
+    assert [option["instanceType"] for option in one["options"]] == ["g6e.4xlarge"]
+    four = answer(MODEL, "--gpu", "4xL40S", "--max-len", "8192")["options"]
+    assert {option["acceleratorsPerReplica"] for option in four} == {4}
+
+
+def test_what_does_not_fit_ends_with_1_and_says_by_how_much() -> None:
+    flags = ("llama-3.1-8b-instruct", "--gpu", "1xL4")
+    done = workbench("fit", *flags)
+    assert done.returncode == 1
+    assert "L4 22 GiB (g6.xlarge, g6.2xlarge, g6.4xlarge, ...): short by " in done.stdout
+    longest = next(refusal for refusal in answer(*flags, code=1)["refused"] if refusal["shortBytes"])[
+        "longestContext"
+    ]
+    assert f"fits with --max-len {longest}" in done.stdout
+    assert answer(*flags, "--max-len", str(longest))["options"][0]["longestContext"] == longest
+    longer = answer(*flags, "--max-len", str(longest + 64), code=1)
+    assert not longer["options"]
+
+
+def test_terms_add_up_to_the_verdict() -> None:
+    option = answer(MODEL, "--gpu", "g6e.xlarge", "--max-len", "8192")["options"][0]
+    counted = [term for term in option["terms"] if term["counted"]]
+    assert sum(term["bytes"] for term in counted) == option["neededBytes"]
+    assert all(term["source"] for term in option["terms"])
+    text = workbench("fit", MODEL, "--gpu", "g6e.xlarge", "--max-len", "8192", "--explain").stdout
+    assert all(term["name"] in text and term["source"] in text for term in option["terms"])
+
+
+@pytest.mark.parametrize("family", ["llmaz", "llmkube", "kthena"])
+def test_manifests_pass_validate_and_plan_with_the_same_figures(family: str, tmp_path: Path) -> None:
+    flags = (MODEL, "--gpu", "g6e.xlarge", "--max-len", "8192")
+    option = answer(*flags)["options"][0]
+    done = workbench("fit", *flags, "--yaml", family)
+    assert (done.returncode, done.stderr) == (0, "")
+    models = tmp_path / "models"
+    models.mkdir()
+    (models / "model.yaml").write_text(done.stdout, encoding="utf-8")
+    checked = workbench("validate", models)
+    assert checked.returncode == 0, checked.stdout
+    assert "memory" not in checked.stdout
+    assert option["verdict"] == "fits"
+
+
+def test_a_configuration_describes_a_model(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
+    found = answer(folder, "--gpu", "L40S", "--max-len", "8192")
+    assert found == answer(folder / "config.json", "--gpu", "L40S", "--max-len", "8192")
+    assert found["model"] == "own"
+    weights = next(term for term in found["options"][0]["terms"] if term["name"] == "weights")
+    assert weights["bytes"] / 2**30 == pytest.approx(15.0, abs=0.1)
+    refused = workbench("fit", folder, "--yaml", "llmaz")
+    assert refused.returncode == 2
+    assert "manifests need the repository of the weights" in refused.stderr
+
+
+def test_an_unknown_architecture_is_reported(tmp_path: Path) -> None:
+    strange = {**CONFIG, "architectures": ["StrangeForCausalLM"], "model_type": "strange"}
+    (tmp_path / "config.json").write_text(json.dumps(strange), encoding="utf-8")
+    done = workbench("fit", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the architecture StrangeForCausalLM is unknown, and so is the size of the weights" in done.stderr
+    index = {"metadata": {"total_size": 16 * 2**30}}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+    sized = workbench("fit", tmp_path, "--gpu", "g6e.xlarge", "--max-len", "8192")
+    assert sized.returncode == 0
+    assert "upper bound" in sized.stdout
+
+
+def test_a_gguf_file_is_served_by_llama_cpp(tmp_path: Path) -> None:
+    file = tmp_path / "model.gguf"
+    with file.open("wb") as stream:
+        stream.write(header())
+        stream.truncate(4_920_739_232)
+    found = answer(file, "--gpu", "g6.xlarge", "--max-len", "8192")
+    assert found["engine"] == "llamacpp"
+    assert next(term for term in found["options"][0]["terms"] if term["name"] == "weights")["bytes"] >= 4_920_739_232
+    done = workbench("fit", file, "--engine", "vllm")
+    assert (done.returncode, "is served by llamacpp" in done.stderr) == (2, True)
+
+
+def test_a_number_of_parameters_is_an_estimate() -> None:
+    done = workbench("fit", "--parameters", "70B", "--max-len", "8192", "--gpu", "H100")
+    assert done.returncode == 0
+    assert "The size of the model is estimated from 70B parameters" in done.stdout
+    assert "an estimate" in done.stdout
+
+
+def test_a_region_has_its_prices() -> None:
+    flags = (MODEL, "--gpu", "g6e.xlarge", "--max-len", "8192")
+    here, there = answer(*flags), answer(*flags, "--region", "eu-central-1")
+    assert there["region"] == "eu-central-1"
+    assert here["options"][0]["usdPerHour"] < there["options"][0]["usdPerHour"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "MODEL is missing: pass a model of the catalog"),
+        (("qwen2.5-7b-instrct",), "similar models: Qwen/Qwen2.5-7B-Instruct"),
+        (("qwen2.5-7b-instrct",), "a config.json or its folder, a GGUF file, or --parameters"),
+        (("--parameters", "70"), "must be a number of parameters such as 7B"),
+        (("--parameters", "7B"), "add --max-len"),
+        ((MODEL, "--parameters", "7B"), "cannot be used together"),
+        ((MODEL, "--gpu", "L99"), "L99"),
+        ((MODEL, "--engine", "foo"), "--engine: must be an engine"),
+        ((MODEL, "--engine", "vllm==latest"), "--engine: must be engine==version"),
+        ((MODEL, "--region", "atlantis"), "--region: must be a region"),
+        ((MODEL, "--yaml", "helm"), "--yaml: must be one of"),
+        (("missing.gguf",), "missing.gguf: cannot be read"),
+        (("missing/config.json",), "missing/config.json"),
+    ],
+)
+def test_usage_errors_end_with_2(arguments: tuple[str, ...], message: str) -> None:
+    done = workbench("fit", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_a_model_of_unknown_size_says_so() -> None:
+    done = workbench("fit", "kimi-k3")
+    assert done.returncode == 1
+    assert "neither the number of parameters nor the size of the weights is known" in done.stdout

@@ -1,0 +1,37 @@
+"""The page about fit: it shows what is printed, and names every column, and the outcomes it was tried on."""
+
+import re
+import shlex
+
+import pytest
+
+from components.checks.memory.cases import Fit
+from tests.commands.support import workbench
+from tests.documentation.blocks import ROOT, blocks
+from tests.plan.fitting.cases import published
+
+PAGE = "docs/fit.md"
+TEXT = (ROOT / PAGE).read_text(encoding="utf-8")
+SHOWN = [block.text.partition("\n") for block in blocks("console") if block.page == PAGE]
+
+
+@pytest.mark.parametrize(("command", "shown"), [(command, shown) for command, _, shown in SHOWN])
+def test_what_is_shown_is_what_is_printed(command: str, shown: str) -> None:
+    done = workbench(*shlex.split(command.removeprefix("$ workbench ")))
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == shown.splitlines()
+
+
+def test_every_column_is_named() -> None:
+    titles = re.split(r"  +", SHOWN[0][2].splitlines()[2])
+    named = set(re.findall(r"`([^`\n]+)`", TEXT))
+    assert set(titles) <= named
+
+
+def test_the_numbers_of_outcomes_are_those_of_the_tests() -> None:
+    fits = {starts: [case.verdict.fit for case in published() if case.starts is starts] for starts in (True, False)}
+    text = " ".join(TEXT.split())
+    assert "of the ten servers that failed, it calls six *exceeded* and four *tight*" in text
+    assert [fits[False].count(fit) for fit in (Fit.EXCEEDED, Fit.TIGHT)] == [6, 4]
+    assert "of the twenty that started, nineteen *fit* and one is *tight*" in text
+    assert [fits[True].count(fit) for fit in (Fit.FITS, Fit.TIGHT)] == [19, 1]

@@ -1,0 +1,201 @@
+"""``workbench fit``: does a model fit, on which accelerators, and what does it cost?"""
+
+import enum
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolkit.printing import print_to_stderr
+
+from ..errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from components.plan.fitting.options import FitAnswer, FitOption
+    from components.plan.fitting.question import FitQuestion
+
+    from .inputs import GivenModel
+
+
+class FitFormat(enum.StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+_ENGINE = "vllm"
+Model = Annotated[
+    str,
+    typer.Argument(
+        metavar="[MODEL]",
+        help="A model of the catalog, with or without its publisher; a repository; a config.json or its folder; or a "
+        "GGUF file.",
+    ),
+]
+Parameters = Annotated[
+    str,
+    typer.Option(metavar="N", help="Number of parameters of a model without a name, such as 70B. Needs --max-len."),
+]
+Gpu = Annotated[
+    str,
+    typer.Option(
+        metavar="GPU",
+        help="Only this accelerator, such as L40S or 4xL40S, or this instance type; lists every type with it.",
+    ),
+]
+EngineName = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="ENGINE[==VERSION]",
+        help="Engine that serves it, such as vllm==0.20.0. Defaults to vllm, and to llamacpp for GGUF files.",
+    ),
+]
+MaxLen = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="TOKENS", help="Tokens of a request with its answer. Defaults to the model's own."),
+]
+Users = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Requests at once, each of --max-len tokens; sets the number of replicas."),
+]
+Quantization = Annotated[
+    str, typer.Option(metavar="METHOD", help="Quantize the weights while they are loaded, such as fp8.")
+]
+Args = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--arg", metavar="FLAG=VALUE", help="Flag of the engine, with its dashes, as in a manifest. Can be repeated."
+    ),
+]
+Region = Annotated[str, typer.Option(metavar="REGION", help="Region of the prices. Defaults to that of the tables.")]
+Form = Annotated[FitFormat, typer.Option("--format", help="Output format; json contains all figures.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Show each term of the cheapest option, with its source.")]
+Yaml = Annotated[
+    str,
+    typer.Option(
+        "--yaml", metavar="FAMILY", help="Print manifests of the cheapest option, for llmaz, llmkube or kthena."
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the ``fit`` command."""
+    app.command()(fit)
+
+
+def fit(
+    model: Model = "",
+    *,
+    parameters: Parameters = "",
+    gpu: Gpu = "",
+    engine: EngineName = "",
+    max_len: MaxLen = None,
+    users: Users = None,
+    quantization: Quantization = "",
+    arg: Args = None,
+    region: Region = "",
+    form: Form = FitFormat.TABLE,
+    explain: Explain = False,
+    yaml: Yaml = "",
+) -> None:
+    """Show which accelerators a model fits, for how many users, how fast, and at which price.
+
+    Needs no manifest, no cluster and no network. Verdicts and prices are those of a plan with the same settings.
+
+    Exit codes: 0 it fits an accelerator, 1 it fits none, 2 usage error.
+    """
+    from components.plan.fitting.options import fit_answer
+
+    from .inputs import given_accelerator, given_model
+
+    given = given_model(model, parameters)
+    if parameters and max_len is None:
+        raise WorkbenchError("--parameters: the context of the model is unknown; add --max-len", 2)
+    question = _question(given, engine, max_len, users, quantization, arg, region)
+    accelerator = given_accelerator(gpu)
+    answer = fit_answer(question, accelerator.wanted, count=accelerator.number)
+    if yaml:
+        sys.stdout.write(_manifests(yaml, given, question, answer))
+        return
+    if form is FitFormat.JSON:
+        from .data import as_json
+
+        sys.stdout.write(as_json(question, answer))
+    else:
+        from .report import lines
+
+        details = lines(question, answer, is_complete=bool(gpu), explain=explain)
+        sys.stdout.write(details.markdown() if form is FitFormat.MARKDOWN else details.text())
+    if not answer.options:
+        raise typer.Exit(1)
+
+
+def _question(
+    given: "GivenModel",
+    engine: str,
+    max_len: int | None,
+    users: int | None,
+    quantization: str,
+    args: list[str] | None,
+    region: str,
+) -> "FitQuestion":
+    from components.fleet.cloud_providers import default_provider, is_region
+    from components.plan.fitting.question import FitQuestion, engine_choice, split_args
+
+    serving = engine_choice(engine or given.engine or _ENGINE)
+    if isinstance(serving, str):
+        raise WorkbenchError(f"--engine: {serving}", 2)
+    if given.engine and serving.engine.name != given.engine:
+        raise WorkbenchError(f"--engine: {given.name} is served by {given.engine}, found {serving.engine.name}", 2)
+    if region and not is_region(region):
+        raise WorkbenchError(f"--region: must be a region such as us-east-1, found {region!r}", 2)
+    return FitQuestion(
+        given.name,
+        serving,
+        region or default_provider().prices.region,
+        given.known,
+        max_len,
+        quantization,
+        split_args(args or ()),
+        users,
+    )
+
+
+def _manifests(family: str, given: "GivenModel", question: "FitQuestion", answer: "FitAnswer") -> str:
+    """Return the manifests of the cheapest option with room, otherwise of the cheapest one.
+
+    Raises:
+        WorkbenchError: there is no option, or the family cannot describe it.
+    """
+    from components.contract.documents.writer import dump_all
+    from components.families.authoring import InexpressibleError
+    from components.plan.fitting.manifests import families, manifests_of
+
+    if family not in families():
+        raise WorkbenchError(f"--yaml: must be one of {', '.join(families())}, found {family!r}", 2)
+    if given.file or given.name.startswith("unnamed/"):
+        source = given.file or "a number of parameters"
+        raise WorkbenchError(f"--yaml: manifests need the repository of the weights, and not {source}", 2)
+    option = chosen(answer)
+    if option is None:
+        raise WorkbenchError(f"{question.model} fits no accelerator: {_why(answer)}")
+    if option.price is None:
+        print_to_stderr([f"note: the price of {option.node.name} in {question.region} is unknown"])
+    try:
+        return dump_all(manifests_of(family, question, option))
+    except InexpressibleError as error:
+        raise WorkbenchError(f"--yaml: {error}", 2) from None
+
+
+def chosen(answer: "FitAnswer") -> "FitOption | None":
+    """Return the cheapest option that is not tight, otherwise the cheapest one; None without any."""
+    from components.checks.memory.cases import Fit
+
+    roomy = (option for option in answer.options if option.verdict.fit is Fit.FITS)
+    return next(roomy, next(iter(answer.options), None))
+
+
+def _why(answer: "FitAnswer") -> str:
+    reasons = (f"{refusal.accelerator}: {refusal.reason}" for refusal in answer.refusals)
+    return answer.unknown or "; ".join(reasons) or "no instance type has such an accelerator"
