@@ -100,7 +100,7 @@ class StartBudget:
     """The cold start of a replica of a workload.
 
     Attributes:
-        steps: Its steps on a new node.
+        steps: Its steps on a new node, or on one without the image if the environment adds no nodes.
         total: Their sum.
         warm: The sum on a node that has run the image before.
         saving: The cheapest saving that applies; None without one.

@@ -51,11 +51,15 @@ def _budget(
     workload: Workload, shape: Shape | None, environment: Environment, groups: "tuple[NodePlan, ...]"
 ) -> StartBudget:
     weights, layers = shape_facts(shape)
+    # Nodes that another tool manages exist already, as far as the plan knows.
+    adds_nodes = environment.simulated or (
+        environment.cloud is not None and environment.cloud.node_policy is not None
+    )
     cold, warm = (
         steps_of(
             start_facts(
                 workload.body,
-                new_node=is_cold,
+                new_node=is_cold and adds_nodes,
                 new_image=is_cold,
                 weights=weights,
                 devices=_devices(workload),
@@ -138,7 +142,7 @@ def _killed(item: Rendered, workload: Workload, budget: StartBudget) -> Iterator
             f"({parts}); raise failureThreshold of the {patience.probe}, so that failureThreshold x periodSeconds is "
             f"above {sum(step.high or 0 for step in running)} s"
         )
-        yield item.source.problem("spec", reason, Severity.WARNING, rule=RuleId.START_PROBES)
+        yield item.source.problem("", reason, Severity.WARNING, rule=RuleId.START_PROBES)
 
 
 def _outlasted_window(fleet: Fleet, item: Rendered, workload: Workload, budget: StartBudget) -> Iterator[Problem]:
@@ -155,12 +159,12 @@ def _outlasted_window(fleet: Fleet, item: Rendered, workload: Workload, budget: 
     if saving and budget.total.seconds - saving.seconds <= window:
         shorten = f"{saving.what} to save {saving.seconds} s, or "
     reason = (
-        f"a replica that its autoscaler adds on a new node serves after about {budget.total.seconds} s, later than "
+        f"a replica that its autoscaler adds serves after about {budget.total.seconds} s, later than "
         f"the {window} s after which the autoscaler may remove it again "
         "(behavior.scaleDown.stabilizationWindowSeconds): a shorter burst is over before it helps; "
         f"{shorten}widen the window to the length of a burst and a start"
     )
-    yield item.source.problem("spec", reason, Severity.NOTE, rule=RuleId.START_WINDOW)
+    yield item.source.problem("", reason, Severity.NOTE, rule=RuleId.START_WINDOW)
 
 
 def _broken_promise(
@@ -183,4 +187,4 @@ def _broken_promise(
         f"its first request without a replica waits about {budget.total.seconds} s, and its service level promises "
         f"the first token after {promised} ms; keep one replica"
     )
-    yield item.source.problem("spec", reason, Severity.WARNING, rule=RuleId.START_PROMISE)
+    yield item.source.problem("", reason, Severity.WARNING, rule=RuleId.START_PROMISE)

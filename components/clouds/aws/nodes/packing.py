@@ -13,7 +13,7 @@ Room = dict[str, Decimal]
 
 
 @dataclass(slots=True)
-class Nodes:
+class GroupNodes:
     """The nodes of a group, added one at a time like an autoscaler would."""
 
     group: NodeGroupPlan
@@ -22,8 +22,8 @@ class Nodes:
     def _empty(self) -> Room:
         return offered_by(self.group.node.name, efa=bool(self.group.interfaces), pods=self.group.demand.pods)
 
-    def copied(self) -> "Nodes":
-        return Nodes(self.group, [dict(room) for room in self.open])
+    def copied(self) -> "GroupNodes":
+        return GroupNodes(self.group, [dict(room) for room in self.open])
 
     def fits(self, requests: Room) -> bool:
         """Whether an empty node takes a pod."""
@@ -59,7 +59,7 @@ class Packing:
         count: Callable[[PodDemand], int],
     ) -> None:
         self._environment = environment
-        self.nodes = [Nodes(group) for group in groups]
+        self.nodes = [GroupNodes(group) for group in groups]
         self.unplaced: dict[int, int] = {}
         for item, demand in sorted(_typed(fleet), key=lambda pair: _devices(pair[1]), reverse=True):
             requests = requests_of(demand)
@@ -71,7 +71,7 @@ class Packing:
                     self.unplaced[id(item)] = self.unplaced.get(id(item), 0) + count(demand) - placed
                     break
 
-    def reachable(self, demand: PodDemand, nodes: list[Nodes]) -> list[Nodes]:
+    def reachable(self, demand: PodDemand, nodes: list[GroupNodes]) -> list[GroupNodes]:
         """Return the nodes that accept a pod, those of its first choice first."""
         return [n for choice in demand.choices for n in nodes if takes(n.group, choice, self._environment)]
 
