@@ -1,12 +1,15 @@
 """The cold start of every model of a plan, what shortens it most cheaply, and what it is too long for."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...checks.memory.shapes import Shape
 from ...checks.memory.verdicts import WorkloadVerdict
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
+from ...fleet.autoscalers import Autoscaler
+from ...fleet.instances import accelerator_resources
 from ...fleet.rendered import Fleet, Rendered
 from ...fleet.workloads import Workload
 from ..environment import Environment
@@ -55,19 +58,15 @@ def _budget(
     adds_nodes = environment.simulated or (
         environment.cloud is not None and environment.cloud.node_policy is not None
     )
-    cold, warm = (
-        steps_of(
-            start_facts(
-                workload.body,
-                new_node=is_cold and adds_nodes,
-                new_image=is_cold,
-                weights=weights,
-                devices=_devices(workload),
-                layers=layers,
-            )
-        )
-        for is_cold in (True, False)
+    facts = start_facts(
+        workload.body,
+        new_node=adds_nodes,
+        new_image=True,
+        weights=weights,
+        devices=_devices(workload),
+        layers=layers,
     )
+    cold, warm = steps_of(facts), steps_of(replace(facts, new_node=False, new_image=False))
     total = total_of(cold)
     worthwhile = (
         saving
@@ -78,14 +77,14 @@ def _budget(
 
 
 def _devices(workload: Workload) -> int:
-    return int(
-        sum(
-            amount * demand.per_replica
-            for demand in workload.pods
-            for key, amount in demand.requests.items()
-            if "/" in key and demand.choices
-        )
+    """Return the accelerators of one replica."""
+    amounts = (
+        amount * demand.per_replica
+        for demand in workload.pods
+        for key, amount in demand.requests.items()
+        if key in accelerator_resources()
     )
+    return int(sum(amounts))
 
 
 def _savings(
@@ -115,12 +114,16 @@ def _savings(
 
 def check_starts(fleet: Fleet, budgets: dict[str, StartBudget], environment: Environment) -> Iterator[Problem]:
     """Report starts that outlast the probes, the window of an autoscaler, or a promise."""
+    scalers = {scaler.target: scaler for _, scaler in fleet.autoscalers}
     for item, workload in fleet.workloads:
         budget = budgets.get(title_of(workload))
-        if budget is not None:
-            yield from _killed(item, workload, budget)
-            yield from _outlasted_window(fleet, item, workload, budget)
-            yield from _broken_promise(fleet, item, workload, budget, environment)
+        if budget is None:
+            continue
+        yield from _killed(item, workload, budget)
+        scaler = scalers.get((workload.kind, workload.namespace, workload.name))
+        if scaler is not None and budget.total.seconds is not None:
+            yield from _outlasted_window(item, scaler, budget, budget.total.seconds)
+            yield from _broken_promise(item, workload, scaler, budget.total.seconds, environment)
 
 
 def _killed(item: Rendered, workload: Workload, budget: StartBudget) -> Iterator[Problem]:
@@ -145,46 +148,35 @@ def _killed(item: Rendered, workload: Workload, budget: StartBudget) -> Iterator
         yield item.source.problem("", reason, Severity.WARNING, rule=RuleId.START_PROBES)
 
 
-def _outlasted_window(fleet: Fleet, item: Rendered, workload: Workload, budget: StartBudget) -> Iterator[Problem]:
-    key = (workload.kind, workload.namespace, workload.name)
-    scaler = next((s for _, s in fleet.autoscalers if s.target == key and s.maximum > s.minimum), None)
-    if scaler is None or budget.total.seconds is None:
-        return
+def _outlasted_window(item: Rendered, scaler: Autoscaler, budget: StartBudget, seconds: int) -> Iterator[Problem]:
+    """Report replicas that an autoscaler may remove before they serve."""
     down = (scaler.hpa["spec"].get("behavior") or {}).get("scaleDown") or {}
     window = down.get("stabilizationWindowSeconds")
     window = _DEFAULT_WINDOW if window is None else int(window)
-    if budget.total.seconds <= window:
+    if scaler.maximum <= scaler.minimum or seconds <= window:
         return
     saving, shorten = budget.saving, ""
-    if saving and budget.total.seconds - saving.seconds <= window:
+    if saving and seconds - saving.seconds <= window:
         shorten = f"{saving.what} to save {saving.seconds} s, or "
     reason = (
-        f"a replica that its autoscaler adds serves after about {budget.total.seconds} s, later than "
-        f"the {window} s after which the autoscaler may remove it again "
-        "(behavior.scaleDown.stabilizationWindowSeconds): a shorter burst is over before it helps; "
-        f"{shorten}widen the window to the length of a burst and a start"
+        f"a replica that its autoscaler adds serves after about {seconds} s, later than the {window} s after which "
+        "the autoscaler may remove it again (behavior.scaleDown.stabilizationWindowSeconds): a shorter burst is over "
+        f"before it helps; {shorten}widen the window to the length of a burst and a start"
     )
     yield item.source.problem("", reason, Severity.NOTE, rule=RuleId.START_WINDOW)
 
 
 def _broken_promise(
-    fleet: Fleet, item: Rendered, workload: Workload, budget: StartBudget, environment: Environment
+    item: Rendered, workload: Workload, scaler: Autoscaler, seconds: int, environment: Environment
 ) -> Iterator[Problem]:
     """Report models that may have no replica although they promise a time to the first token."""
-    key = (workload.kind, workload.namespace, workload.name)
-    least = min(
-        (scaler.minimum for _, scaler in fleet.autoscalers if scaler.target == key), default=workload.replicas
-    )
-    targets = [
-        service_class.targets[workload.model].ttft_ms
-        for service_class in environment.options.levels.classes_of(workload.model)
-    ]
+    classes = environment.options.levels.classes_of(workload.model)
+    targets = [service_class.targets[workload.model].ttft_ms for service_class in classes]
     promised = min((target for target in targets if target), default=0)
-    scales = any(scaler.target == key for _, scaler in fleet.autoscalers)
-    if least or not scales or not promised or budget.total.seconds is None:
+    if scaler.minimum or not promised:
         return
     reason = (
-        f"its first request without a replica waits about {budget.total.seconds} s, and its service level promises "
-        f"the first token after {promised} ms; keep one replica"
+        f"its first request without a replica waits about {seconds} s, and its service level promises the first "
+        f"token after {promised} ms; keep one replica"
     )
     yield item.source.problem("", reason, Severity.WARNING, rule=RuleId.START_PROMISE)

@@ -25,7 +25,8 @@ LOCAL: dict[str, Any] = {"kubeconfig": "k", "simulatedNodes": True}
 
 def test_simulated_nodes_are_priced_beside_the_bill() -> None:
     found = bill(TWO, LOCAL)
-    assert (found.region, found.items, found.usd_per_hour.most) == ("", (), 0)
+    assert (found.region, found.items) == ("", ())
+    assert found.usd_per_hour.most == 0
     assert found.simulated_region == "us-east-1"
     (item,) = found.simulated_items
     assert item.counts == Amounts(Decimal(2), Decimal(2), Decimal(2))
