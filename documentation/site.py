@@ -37,7 +37,15 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
     "Tasks": ("tasks/", "pull-requests.md"),
     "Systems": ("families.md", "releases.md", *(f"{family}.md" for family in FAMILIES), "deviations.md"),
     "Reference": ("workbench.md",),
-    "Explanation": ("architecture.md", "memory.md", "costs.md", "live.md", "benchmarks.md", "decisions/"),
+    "Explanation": (
+        "architecture.md",
+        "memory.md",
+        "costs.md",
+        "cold-starts.md",
+        "live.md",
+        "benchmarks.md",
+        "decisions/",
+    ),
     "Upgrade": ("compatibility.md", "stability.md", "releasing.md"),
 }
 """Handwritten pages by section; a folder stands for its other pages. Pages that no section

@@ -81,7 +81,11 @@ def explain(
     rows = [
         (resource, row)
         for resource in _matches(name, manifests.resources)
-        for row in (*explained(resource, manifests.resources, plan), *_memory(resource, plan))
+        for row in (
+            *explained(resource, manifests.resources, plan),
+            *_memory(resource, plan),
+            *_starts(resource, plan),
+        )
     ]
     if output is Format.JSON:
         sys.stdout.write(json.dumps([_as_dict(resource, row) for resource, row in rows], indent=2) + "\n")
@@ -98,6 +102,27 @@ def _memory(resource: "LoadedResource", plan: "Plan") -> "Iterator[ExplainedFiel
         if fit.item.source.resource is resource.resource:
             parts = (f"{part.name} = {gib(part.size)}" for part in fit.verdict.parts)
             yield ExplainedField(f"memory of {fit.workload.set_name}", fit.text, (*parts, *fit.verdict.notes))
+
+
+def _starts(resource: "LoadedResource", plan: "Plan") -> "Iterator[ExplainedField]":
+    """Yield a row for each workload of a resource: how long a cold start takes, and its steps with their sources."""
+    from components.plan.explain import ExplainedField
+    from components.plan.starts.planned import title_of
+
+    from .planning.wording.starts import NOT_KNOWN, saving_text, total_text
+
+    for item, workload in plan.fleet.workloads:
+        budget = plan.starts.get(title_of(workload))
+        if budget is None or item.source.resource is not resource.resource:
+            continue
+        steps = (
+            f"{step.name} = {NOT_KNOWN if step.seconds is None else f'{step.seconds} s'} ({step.source})"
+            for step in budget.steps
+        )
+        saving = saving_text(budget)
+        yield ExplainedField(
+            f"cold start of {workload.set_name}", total_text(budget.total), (*steps, *([saving] if saving else []))
+        )
 
 
 def _as_dict(resource: "LoadedResource", row: "ExplainedField") -> dict[str, Any]:

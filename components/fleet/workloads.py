@@ -113,6 +113,27 @@ class PodPriority(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class UpdateUnit:
+    """The replicas that an operator replaces together, possibly with those of other workloads.
+
+    Attributes:
+        of: The resource whose edit replaces them.
+        revision: Digest of all that replaces pods of the workload when it changes.
+        replicas: Replicas of the workload in one unit.
+        partition: Index of the first unit that is replaced.
+        unavailable: Units that may be missing at once; None for all.
+        at_once: Replicas of the workload in one unit that may be missing at once; None for all.
+    """
+
+    of: str
+    revision: str
+    replicas: int
+    partition: int = 0
+    unavailable: int | None = None
+    at_once: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Workload:
     """Identical replicas of a pod or of a group of pods.
 
@@ -130,6 +151,7 @@ class Workload:
         bare: Whether that operator creates the pods without a workload object; ``body`` then only describes them.
         part_of: The larger pod set that its pods belong to, if any. The workloads of one set are identical.
         priority: The family's priority of its pods; None if only their templates set one.
+        unit: How its operator replaces its replicas; None if its kind decides.
     """
 
     body: Object
@@ -145,6 +167,7 @@ class Workload:
     bare: bool = False
     part_of: PodSet | None = None
     priority: PodPriority | None = None
+    unit: UpdateUnit | None = None
 
     @property
     def shape(self) -> WorkloadShape:

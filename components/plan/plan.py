@@ -1,7 +1,7 @@
 """The plan of an environment: rendered, sized and checked before anything is registered."""
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,8 @@ from .environment import Environment
 from .monitoring import check_chain, check_controller, check_scraper, has_prometheus, monitoring_objects
 from .others import passed_through
 from .rendering import render_fleet
+from .starts.budget import StartBudget
+from .starts.planned import check_starts, start_budgets
 
 if TYPE_CHECKING:
     from ..fleet.cloud import NodePlan
@@ -53,6 +55,7 @@ class Plan:
         others: Objects of other APIs, created unchanged.
         cloud_groups: Node groups of the cloud; empty without one.
         verdicts: Whether each model fits its accelerators.
+        starts: The cold start of each workload with accelerators, by its title.
         ignored: Ignored problems with their reasons.
         manifests: The manifests that were planned.
     """
@@ -71,6 +74,7 @@ class Plan:
     others: tuple[Object, ...] = ()
     cloud_groups: "tuple[NodePlan, ...]" = ()
     verdicts: tuple[WorkloadVerdict, ...] = ()
+    starts: Mapping[str, StartBudget] = field(default_factory=dict)
     ignored: tuple[Ignored, ...] = ()
     manifests: Manifests = field(default_factory=Manifests, repr=False, compare=False)
 
@@ -113,6 +117,8 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     ]
     cloud_groups, cloud_problems = _cloud_nodes(fleet, environment)
     problems += cloud_problems
+    starts = start_budgets(fleet, memory, environment, cloud_groups)
+    problems += check_starts(fleet, starts, environment)
     # Nodes that are created for the models need the labels that every pod of the environment selects.
     policy = NodePolicy(labels=environment.options.overrides.node_selector)
     groups = tuple(group.demand for group in cloud_groups) or node_groups(fleet, policy)
@@ -142,6 +148,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         claims=claim_objects(environment.claims, namespaces_of(fleet)),
         cloud_groups=cloud_groups,
         verdicts=memory,
+        starts=starts,
         manifests=manifests,
     )
     passed = passed_through(manifests.others, environment, planned.objects)

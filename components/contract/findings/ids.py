@@ -77,6 +77,7 @@ class RuleId(StrEnum):
     NODES_UNSCALED = "nodes-unscaled"
     NODES_UNBALANCED = "nodes-unbalanced"
     NODES_ORDER_CONFLICT = "nodes-order-conflict"
+    ROLLOUT_STUCK = "rollout-stuck"
     PRIORITY_MIXED = "priority-mixed"
     PRIORITY_UNCHECKED = "priority-unchecked"
     QUOTA_EXCEEDED = "quota-exceeded"
@@ -109,6 +110,9 @@ class RuleId(StrEnum):
     AUTOSCALING_UNHELD = "autoscaling-unheld"
     AUTOSCALING_CONTESTED = "autoscaling-contested"
     AUTOSCALING_ABRUPT = "autoscaling-abrupt"
+    START_PROBES = "start-probes"
+    START_WINDOW = "start-window"
+    START_PROMISE = "start-promise"
 
     ACCESS_UNROUTABLE = "access-unroutable"
     ACCESS_ROUTE_UNUSED = "access-route-unused"

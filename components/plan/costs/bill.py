@@ -179,6 +179,8 @@ class Bill:
         models: Resources that serve models. They cost less in total than the nodes, which have unused room.
         notes: Notes, such as on traffic, which is not included.
         estimates: Estimates of usage-based costs, not part of any total.
+        simulated_region: Region whose prices show what simulated nodes would cost; empty for other environments.
+        simulated_items: Simulated nodes at these prices, not part of any total.
     """
 
     region: str
@@ -187,6 +189,13 @@ class Bill:
     models: tuple[ModelCost, ...] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)
     estimates: tuple[TrafficEstimate, ...] = ()
+    simulated_region: str = ""
+    simulated_items: tuple[CostItem, ...] = ()
+
+    @property
+    def simulated_usd_per_hour(self) -> Amounts:
+        """US dollars per hour that simulated nodes would cost, of all with a price."""
+        return sum((item.usd_per_hour for item in self.simulated_items if item.usd_per_hour), NOTHING)
 
     @property
     def usd_per_hour(self) -> Amounts:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from ...fleet.demand import PodDemand
 from ...fleet.instances import instance
@@ -29,13 +30,20 @@ class _Sum:
         self.high += nodes.times(price.high)
 
 
-def model_cost(resource: Rendered, price_of: PriceOf, least: Mapping[Key, int]) -> ModelCost:
+MostNodes = Callable[[PodDemand], int | None]
+"""Returns the maximum nodes of a kind of pods; None without a bound."""
+
+
+def model_cost(
+    resource: Rendered, price_of: PriceOf, least: Mapping[Key, int], most_nodes: MostNodes = lambda _: None
+) -> ModelCost:
     """Return the cost of a resource that serves a model.
 
     Args:
         resource: The resource.
         price_of: Returns the price of a node.
         least: Minimum replicas of autoscalers, by workload.
+        most_nodes: Returns the maximum nodes of a kind of pods: further pods stay Pending, and cost nothing.
     """
     accelerators = accelerators_of(resource.workloads, least)
     total = _Sum()
@@ -47,5 +55,8 @@ def model_cost(resource: Rendered, price_of: PriceOf, least: Mapping[Key, int]) 
             if node is None or isinstance(price, str):
                 reason = price if isinstance(price, str) else ""
                 return ModelCost(resource.title, resource.namespace, accelerators, None, unpriced=reason)
-            total.add(pods_of(demand, replicas).amounts.times(node_share(demand, node)), price)
+            nodes, bound = pods_of(demand, replicas).amounts.times(node_share(demand, node)), most_nodes(demand)
+            if bound is not None:
+                nodes = Amounts(nodes.now, nodes.least, max(nodes.now, min(nodes.most, Decimal(bound))))
+            total.add(nodes, price)
     return ModelCost(resource.title, resource.namespace, accelerators, total.bought, total.low, total.high)

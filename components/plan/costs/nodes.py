@@ -31,7 +31,12 @@ class NodePool:
     disk: NodeDisk | None = None
 
     def item(self, prices: Prices) -> CostItem:
-        return node_item(f"node group {self.name}", self.counts, price_of(self.types, self.capacity, prices))
+        return node_item(node_item_name(self.name), self.counts, price_of(self.types, self.capacity, prices))
+
+
+def node_item_name(group: str) -> str:
+    """Return the name of the cost item of a node group."""
+    return f"node group {group}"
 
 
 def price_of(types: Iterable[str], capacity: str, prices: Prices) -> UnitPrice | str:
@@ -63,7 +68,8 @@ def pool_of(group: NodePlan, needed: Counts) -> NodePool:
         counts = Counts(reserved[0], min(reserved), most_at_once(group.held))
     else:
         now, least = (max(group.minimum, min(number, group.maximum)) for number in (needed.now, needed.least))
-        counts = Counts(now, least, group.maximum)
+        # A group may be one node at most, even if all its models have no replicas.
+        counts = Counts(now, least, group.maximum if group.demand.max_nodes else now)
     return NodePool(group.name, group.instance_types, group.demand.capacity, counts.amounts, group.disk)
 
 

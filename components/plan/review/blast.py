@@ -2,8 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from ...fleet.shapes import pod_templates, shape_of
+from ..costs.bill import CostKind
+from ..costs.nodes import node_item_name
+from ..starts.reading import shape_facts
 from .differences import Path, differences, path_text
 from .nodes import NodeChange, node_changes
 from .renames import Renames
@@ -13,8 +17,11 @@ from .room import Room
 from .snapshot import Snapshot, WorkloadState
 from .spans import about, span
 from .starts import StartEstimate, grace_seconds, source, start_estimate
+from .units import Units, is_replaced, unit_rollout
 
 _CLAIM = "PersistentVolumeClaim"
+_HOUR, _PLACES = 3600, 4
+OUTAGE = "an outage: its operator deletes all replicas before it creates new ones"
 
 
 def blasts(
@@ -39,17 +46,21 @@ class _Surroundings:
     Attributes:
         replaced: Fields that require replacement, by title of the replaced object.
         nodes: Changes of node groups, by name.
-        weights: Bytes of weights, by title of the workload.
+        models: Bytes of weights and number of layers, by title of the workload.
         successors: Titles of the workloads that replace a removed one, by its title.
         predecessors: Removed workloads, by title of their successor.
+        units: Workloads that operators replace together.
+        prices: US dollars of a node for an hour, by node group.
     """
 
     room: Room
     replaced: Mapping[str, tuple[str, ...]]
     nodes: Mapping[str, NodeChange]
-    weights: Mapping[str, int]
+    models: Mapping[str, tuple[int | None, int | None]]
     successors: Mapping[str, tuple[str, ...]]
     predecessors: Mapping[str, tuple[WorkloadState, ...]]
+    units: Units
+    prices: Mapping[str, Decimal]
 
     @classmethod
     def of(
@@ -69,20 +80,57 @@ class _Surroundings:
                 if change.kind is ChangeKind.REPLACED
             },
             node_changes(head.groups, changes),
-            {**_weights(base), **_weights(head)},
+            {**_models(base), **_models(head)},
             successors,
             predecessors,
+            Units.of(base, head),
+            _node_prices(head),
         )
 
     def start(self, workload: WorkloadState, *, new_node: bool, new_image: bool) -> StartEstimate:
-        size = self.weights.get(workload.title)
-        return start_estimate(dict(workload.body), size, new_node=new_node, new_image=new_image)
+        weights, layers = self.models.get(workload.title, (None, None))
+        return start_estimate(
+            dict(workload.body),
+            weights,
+            new_node=new_node,
+            new_image=new_image,
+            devices=workload.accelerators,
+            layers=layers,
+        )
+
+    def node_cost(self, workload: WorkloadState, seconds: int | None) -> Decimal | None:
+        """Return the cost of nodes of a workload for some seconds; None if unknown."""
+        price = self.prices.get(workload.group)
+        return None if seconds is None or price is None else round(price * seconds / _HOUR, _PLACES)
+
+    def slowest_start(self, workload: WorkloadState, extra: int, *, new_image: bool) -> StartEstimate:
+        """Return the start of a replica, or of a workload that is replaced with it and takes longer.
+
+        Args:
+            workload: The workload, with its replicas after the change.
+            extra: Additional replicas during the update.
+            new_image: Whether its node has not pulled the image before.
+        """
+        starts = [
+            self.start(member, new_node=self.room.needs_node(member, extra), new_image=new_image)
+            for member in self.units.members(workload)
+        ]
+        return next((start for start in starts if start.seconds is None), max(starts, key=lambda s: s.seconds or 0))
 
 
-def _weights(snapshot: Snapshot) -> dict[str, int]:
+def _node_prices(head: Snapshot) -> dict[str, Decimal]:
+    items = head.bill.items if head.bill else ()
+    prices = {item.name: item.price.usd for item in items if item.kind is CostKind.NODES and item.price}
+    return {
+        group.name: prices[node_item_name(group.name)]
+        for group in head.groups
+        if node_item_name(group.name) in prices
+    }
+
+
+def _models(snapshot: Snapshot) -> dict[str, tuple[int | None, int | None]]:
     verdicts = (item for model in snapshot.models for item in model.verdicts.items())
-    sizes = ((title, verdict.asked.shape.weights_bytes) for title, verdict in verdicts if verdict.asked)
-    return {title: size for title, size in sizes if size is not None}
+    return {title: shape_facts(verdict.asked.shape) for title, verdict in verdicts if verdict.asked}
 
 
 def _replacements(
@@ -161,12 +209,19 @@ def _change(old: WorkloadState, new: WorkloadState, site: _Surroundings) -> Blas
     restarting = tuple(shape.restarted_by.split(".")) if shape else ("spec",)
     restarts = [path for path in paths if path[: len(restarting)] == restarting]
     scaled = tuple(_scaling_causes(old, new))
-    causes = (*(path_text(path) for path in restarts), *scaled)
+    by_operator = is_replaced(old, new)
+    if by_operator is False:
+        restarts = []
+    causes = tuple(path_text(path) for path in restarts)
+    if by_operator:
+        causes = (*causes, *site.units.causes(new)) or (f"the pods of {new.served} change",)
+    causes = (*causes, *scaled)
     if new.title in site.replaced:
         return _recreation(new, site, (*site.replaced[new.title], *causes), new_image=_has_new_image(restarts))
-    if restarts and old.replicas[0] and new.replicas[0]:
+    if (restarts or by_operator) and old.replicas[0] and new.replicas[0]:
         cold = old.group != new.group or _has_new_image(restarts)
-        return _rolling_update(new, site, rollout_of(dict(new.body), new.replicas[0]), causes, new_image=cold)
+        rollout = unit_rollout(new) if by_operator else rollout_of(dict(new.body), new.replicas[0])
+        return _rolling_update(new, site, rollout, causes, new_image=cold)
     claims = tuple(title for title in _claims(new) if title in site.replaced)
     if claims and old.replicas[0]:
         return _recreation(new, site, tuple(f"{title} is replaced" for title in claims), new_image=False)
@@ -246,9 +301,9 @@ def _rolling_update(
         # The update proceeds as old replicas free their accelerators.
         rollout, pending = Rollout(rollout.replicas, rollout.short, 0, -(-rollout.replicas // rollout.short)), 0
     extra = rollout.extra
-    first = site.start(new, new_node=site.room.needs_node(new, extra), new_image=new_image)
+    first = site.slowest_start(new, extra, new_image=new_image)
     # Nodes of the surge exist after the first wave; replicas that move to other nodes wait for one in each wave.
-    later = site.start(new, new_node=site.room.needs_node(new, 0), new_image=new_image)
+    later = site.slowest_start(new, 0, new_image=new_image)
     ending = 0 if not rollout.short else grace_seconds(dict(new.body)) * rollout.waves
     seconds = None if first.seconds is None else first.seconds + (later.seconds or 0) * (rollout.waves - 1) + ending
     gap = rollout.short > 0
@@ -267,6 +322,8 @@ def _rolling_update(
             f"{_pending_reason(pending, new, site.room, extra)}; the update waits, and old replicas keep serving",
             pending,
         )
+    nodes = site.room.extra_nodes(new, extra)
+    node_seconds = None if seconds is None else nodes * seconds
     return Blast(
         new.title,
         new.served,
@@ -278,6 +335,10 @@ def _rolling_update(
         causes,
         _estimate("short for" if gap else "no capacity is missing; takes", first, seconds, rollout, ending),
         rollout.waves,
+        OUTAGE if new.unit and rollout.short >= new.replicas[0] else "",
+        extra_nodes=nodes,
+        extra_node_seconds=node_seconds,
+        extra_usd=site.node_cost(new, node_seconds),
     )
 
 

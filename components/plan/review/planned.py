@@ -16,12 +16,8 @@ from ...fleet.workloads import Workload
 from ..costs.bill import Bill
 from ..costs.replicas import minimums, replicas_of
 from ..plan import Plan
+from ..starts.planned import title_of
 from .snapshot import FindingState, ManifestState, NodeGroupState, ServedModel, Snapshot, WorkloadState
-
-
-def title_of(workload: Workload) -> str:
-    """Return ``Kind namespace/name``."""
-    return f"{workload.kind} {workload.namespace}/{workload.name}"
 
 
 def snapshot_of(planned: Plan, stack: str, bill: Bill) -> Snapshot:
@@ -115,6 +111,8 @@ def _state(item: Rendered, workload: Workload, planned: Plan, least: Mapping[Key
         role=workload.role,
         operated=workload.operated,
         fallbacks=tuple(dict.fromkeys(name for name in names if name != group)),
+        unit=workload.unit,
+        start=planned.starts.get(title_of(workload)),
     )
 
 

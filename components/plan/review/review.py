@@ -86,6 +86,9 @@ class Blast:
         extra_at_most: Accelerators that an autoscaler may add beyond its former maximum.
         pending: Maximum number of new replicas that stay Pending until there is room.
         pending_at_most: Replicas without room if an autoscaler scales to its maximum.
+        extra_nodes: Additional nodes while the update runs.
+        extra_node_seconds: How long they are needed in total; None if unknown.
+        extra_usd: Their cost in US dollars; None if unknown.
     """
 
     title: str
@@ -102,6 +105,9 @@ class Blast:
     pending: int = 0
     pending_at_most: int = 0
     extra_at_most: int = 0
+    extra_nodes: int = 0
+    extra_node_seconds: int | None = None
+    extra_usd: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,20 @@ class Room:
             return False
         return self._required(workload, extra) > self.before.get(group.name, 0)
 
+    def extra_nodes(self, workload: WorkloadState, extra: int) -> int:
+        """Return the nodes that additional replicas need, which do not exist before the change or at rest.
+
+        Args:
+            workload: The workload, with its replicas after the change.
+            extra: Additional replicas during the update.
+        """
+        group = self.groups.get(workload.group)
+        if group is None or not workload.accelerators or not group.accelerators:
+            return 0
+        existing = max(self.before.get(group.name, 0), self._required(workload, 0))
+        missing = min(self._required(workload, extra), _most(group)) - existing
+        return math.ceil(max(0, missing) / group.accelerators)
+
     def pending(self, workload: WorkloadState, come: int, extra: int = 0) -> int:
         """Return the maximum number of new replicas without accelerators while old ones keep theirs.
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...checks.memory.cases import MemoryVerdict
+from ...fleet.workloads import UpdateUnit
 from ..costs.bill import Bill
+from ..starts.budget import StartBudget
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -141,6 +143,8 @@ class WorkloadState:
         accelerators: Accelerators of one replica.
         group: Preferred node group; empty if unknown.
         fallbacks: Other node groups that accept its pods.
+        unit: How its operator replaces its replicas; None if its kind decides.
+        start: The cold start of a replica; None without accelerators.
         role: Its role if a resource has several workloads, such as ``prefill``.
         operated: Whether an operator creates it, and so controls its updates.
     """
@@ -156,6 +160,8 @@ class WorkloadState:
     role: str = ""
     operated: bool = False
     fallbacks: tuple[str, ...] = ()
+    unit: UpdateUnit | None = None
+    start: StartBudget | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,15 @@
-"""Estimates how long a replica takes to start, from one measurement and the size of the weights."""
+"""Estimates how long a replica takes to start during a change, from the terms of cold starts."""
 
-import functools
-from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any
+from dataclasses import dataclass, replace
 
-from ...contract.tables import load_table
 from ...fleet.objects import Object
-from ...fleet.shapes import pod_templates
+from ..starts.budget import SOURCES_PAGE, USUAL_ENGINE, steps_of
+from ..starts.reading import front_spec, start_facts
 from .spans import span
 
-_GIB = Decimal(2**30)
-_DEFAULT_PERIOD = 10
 _DEFAULT_GRACE = 30
-"""Seconds between two probes, and until pods are killed (kubernetes/kubernetes v1.36.3,
-pkg/apis/core/v1/defaults.go: SetDefaults_Probe, SetDefaults_PodSpec)."""
+"""Seconds until pods are killed (kubernetes v1.36.3, pkg/apis/core/v1/defaults.go, SetDefaults_PodSpec)."""
+_GIB = 2**30
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,57 +39,33 @@ class StartEstimate:
 
 def source() -> str:
     """Return the source of the figures."""
-    return f"measured in {_figures()['source']}"
+    return f"terms of {SOURCES_PAGE}"
 
 
-def start_estimate(body: Object, weights: int | None, *, new_node: bool, new_image: bool) -> StartEstimate:
+def start_estimate(
+    body: Object, weights: int | None, *, new_node: bool, new_image: bool, devices: int = 1, layers: int | None = None
+) -> StartEstimate:
     """Estimate the time from the creation of a replica until it accepts requests.
+
+    Engines without figures of their own are estimated like the one that was measured most.
 
     Args:
         body: The workload.
         weights: Size of the weights in bytes; None if unknown.
         new_node: Whether it waits for a new node, which also has to pull the image.
         new_image: Whether the node has not pulled the image before.
+        devices: Accelerators of a replica.
+        layers: Layers of the model; None if unknown.
     """
     if weights is None:
         return StartEstimate(unknown="the size of the weights is unknown")
-    figures, parts = _figures(), list[tuple[str, int]]()
-    if new_node:
-        parts += [("node", figures["node"]), ("its initialization", figures["initialization"])]
-    if new_node or new_image:
-        parts.append(("image", figures["image"]))
-    measured = figures["weights"]
-    loading = Decimal(measured["seconds"]) * weights / _GIB / Decimal(str(measured["gib"]))
-    running = [
-        ("container", int(figures["bootstrap"])),
-        (f"{weights / _GIB:.1f} GiB of weights", round(loading)),
-        ("engine", int(figures["engine"])),
-    ]
-    parts += running
-    probes = [
-        probe for container in _front(body).get("containers") or () if (probe := container.get("readinessProbe"))
-    ]
-    if probes:
-        # The initial delay overlaps with the start; after both, the next probe may be a whole period away.
-        delay = max(int(probe.get("initialDelaySeconds") or 0) for probe in probes)
-        period = max(int(probe.get("periodSeconds") or _DEFAULT_PERIOD) for probe in probes)
-        parts.append(("probes", max(0, delay - sum(seconds for _, seconds in running)) + period))
-    return StartEstimate(tuple(parts))
+    facts = start_facts(body, new_node=new_node, new_image=new_image, weights=weights, devices=devices, layers=layers)
+    steps = steps_of(replace(facts, engine=USUAL_ENGINE))
+    names = {"loading": f"loading {weights / _GIB:.1f} GiB"}
+    return StartEstimate(tuple((names.get(step.name, step.name), step.seconds or 0) for step in steps))
 
 
 def grace_seconds(body: Object) -> int:
     """Return how long an old pod may take to terminate."""
-    seconds = _front(body).get("terminationGracePeriodSeconds")
+    seconds = front_spec(body).get("terminationGracePeriodSeconds")
     return _DEFAULT_GRACE if seconds is None else int(seconds)
-
-
-def _front(body: Object) -> Object:
-    front = next(iter(pod_templates(body)), None)
-    spec: Object = (front.body.get("spec") if front else None) or {}
-    return spec
-
-
-@functools.cache
-def _figures() -> dict[str, Any]:
-    figures: dict[str, Any] = load_table(__package__, "starts.yaml")
-    return figures

@@ -1,6 +1,6 @@
 """The bill of an environment, from its plan, its other infrastructure, and dated prices."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 
@@ -14,6 +14,7 @@ from ...fleet.cloud_providers import default_provider
 from ...fleet.demand import PodDemand
 from ...fleet.images import images_in
 from ...fleet.instances import accelerator_resources
+from ...fleet.nodes.groups import lands_on
 from ...fleet.nodes.policy import Capacity, NodePolicy
 from ...fleet.objects import Object, is_balanced
 from ...fleet.prices import Buying, Flat
@@ -22,8 +23,8 @@ from ..costs.bill import HOURS_PER_MONTH, Amounts, Bill, CostItem, CostKind, Uni
 from ..costs.cold_starts import ColdPods, nat_traffic
 from ..costs.commitments import compared
 from ..costs.infrastructure import Infrastructure, fixed, item
-from ..costs.models import PriceOf, model_cost
-from ..costs.nodes import disk_items, pool_made_elsewhere, pool_of, price_of
+from ..costs.models import MostNodes, PriceOf, model_cost
+from ..costs.nodes import NodePool, disk_items, pool_made_elsewhere, pool_of, price_of
 from ..costs.prices import OwnPrices, Prices
 from ..costs.replicas import Counts, minimums, nodes_of, pods_of, replicas_of
 from ..plan import Plan
@@ -37,7 +38,9 @@ SPOT = (
     "the default price limit of spot instances."
 )
 ELSEWHERE = "This stack does not manage nodes, so the bill counts as many as the models need."
-SIMULATED = "Simulated nodes are free: models show what they would cost on {cloud}, on demand, in {region}."
+SIMULATED = (
+    "Simulated nodes are free, and this is no bill: costs are what they would be on {cloud}, on demand, in {region}."
+)
 UNKNOWN = (
     "The cost of this cluster is not known: models show what they would cost on {cloud}, on demand, in {region}."
 )
@@ -60,7 +63,8 @@ def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NO
         usual = Prices(provider.prices.region, own, provider.prices)
         text = SIMULATED if planned.environment.simulated else UNKNOWN
         note = text.format(cloud=provider.title, region=usual.region)
-        return _bill(planned, "", [], [note], lambda demand: usual.node(_types(demand)[:1], Buying.ON_DEMAND))
+        bill = _bill(planned, "", [], [note], lambda demand: usual.node(_types(demand)[:1], Buying.ON_DEMAND))
+        return _with_simulated_nodes(bill, planned, usual) if planned.environment.simulated else bill
     prices, policy = Prices(cloud.region, own, cloud.provider.prices), _policy(planned)
     needed, none = nodes_of(planned.fleet, policy), Counts(0, 0, 0)
     if cloud.node_policy is None:
@@ -80,9 +84,20 @@ def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NO
         *_cached_images(planned, prices),
     ]
     notes = (*_notes(planned, cloud, items), *paid.remarks(prices), *compared(items))
-    bill = _bill(planned, cloud.region, items, notes, price)
+    most = {group.name: group.maximum for group in planned.cloud_groups if not group.held}
+    bill = _bill(planned, cloud.region, items, notes, price, lambda demand: _most_nodes(demand, planned, most))
     traffic = nat_traffic(_cold_pods(planned, cloud), prices) if paid.nat_gateways else None
     return replace(bill, notes=(*notes, traffic.text), estimates=(traffic,)) if traffic else bill
+
+
+def _with_simulated_nodes(bill: Bill, planned: Plan, prices: Prices) -> Bill:
+    """Add what the simulated nodes would cost on demand, which nobody pays."""
+    needed, none = nodes_of(planned.fleet, _policy(planned)), Counts(0, 0, 0)
+    pools = (
+        NodePool(group.name, (group.instance_type,), Capacity.ON_DEMAND, needed.get(group.name, none).amounts)
+        for group in planned.groups
+    )
+    return replace(bill, simulated_region=prices.region, simulated_items=tuple(pool.item(prices) for pool in pools))
 
 
 def _cached_images(planned: Plan, prices: Prices) -> Iterator[CostItem]:
@@ -107,7 +122,26 @@ def _cached_images(planned: Plan, prices: Prices) -> Iterator[CostItem]:
     )
 
 
-def _bill(planned: Plan, region: str, items: list[CostItem], notes: Iterable[str], price: PriceOf) -> Bill:
+def _most_nodes(demand: PodDemand, planned: Plan, most: Mapping[str, int]) -> int | None:
+    """Return the maximum size of the only node group of a pod; None if there are several, or without a bound."""
+    policy = _policy(planned)
+    names = [
+        group.name
+        for choice in demand.choices
+        for group in planned.groups
+        if group.instance_type == choice.instance_type and lands_on(choice, group.labels, group.capacity, policy)
+    ]
+    return most.get(names[0]) if len(names) == 1 else None
+
+
+def _bill(
+    planned: Plan,
+    region: str,
+    items: list[CostItem],
+    notes: Iterable[str],
+    price: PriceOf,
+    most_nodes: MostNodes = lambda _: None,
+) -> Bill:
     least = minimums(planned.fleet)
     served = sorted(
         (resource for resource in planned.fleet.rendered if resource.pods),
@@ -120,7 +154,7 @@ def _bill(planned: Plan, region: str, items: list[CostItem], notes: Iterable[str
         region=region,
         date=" to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "",
         items=tuple(items),
-        models=tuple(model_cost(resource, price, least) for resource in served),
+        models=tuple(model_cost(resource, price, least, most_nodes) for resource in served),
         notes=tuple(notes),
     )
 

@@ -44,11 +44,14 @@ def test_the_region_decides_about_prices(folder: Path) -> None:
     assert near.splitlines()[0] != far.splitlines()[0]
 
 
-@pytest.mark.parametrize(("cluster", "paid"), [("simulated", False), ("none", False), ("eks", True)])
-def test_each_kind_of_cluster(folder: Path, cluster: str, paid: bool) -> None:
+@pytest.mark.parametrize(
+    ("cluster", "priced", "free"), [("simulated", True, True), ("none", False, False), ("eks", True, False)]
+)
+def test_each_kind_of_cluster(folder: Path, cluster: str, *, priced: bool, free: bool) -> None:
     found = document(folder, "chat.yaml", "--cluster", cluster)
     assert (found["stack"], found["passes"]) == (f"manifests ({cluster})", True)
-    assert ("a month" in str(found["verdict"])) == paid
+    assert ("a month" in str(found["verdict"])) == priced
+    assert ("free, because its nodes are simulated" in str(found["verdict"])) == free
 
 
 def test_nothing_is_known_of_the_cluster_where_none_is_named(folder: Path) -> None:

@@ -9,9 +9,10 @@ from ..wording.diagram import diagram
 from ..wording.figures import pluralize
 from ..wording.findings import finding_groups, ignored, location, subject
 from ..wording.fits import fit_label, memory_lines
-from ..wording.models import cost_lines, environment_costs, has_costs, model_lines
+from ..wording.models import cost_lines, cost_title, environment_costs, has_costs, model_lines, total_title
 from ..wording.resources import blast_lines, is_field, kind_lines
 from ..wording.sentences import footnotes, unchanged_summary, verdict
+from ..wording.starts import COLUMNS, start_lines
 from ..wording.upgrades import upgrade_lines
 from .escaping import cells, code, fenced, is_rule, prose, sentence, shortened
 from .links import NOWHERE, Links
@@ -71,11 +72,11 @@ def _models(review: Review) -> Iterator[Passage]:
         gpus = "<br>".join(filter(None, map(prose, (line.accelerators, line.nodes, *line.speeds))))
         rows.append(cells(name, *costs, prose(fits), gpus))
     # Costs come second, because narrow screens show only two columns.
-    titles = ("model", *(["monthly cost"] if paid else []), "fits", "GPUs")
+    titles = ("model", *([cost_title(review)] if paid else []), "fits", "GPUs")
     before = ["### Models", "", *_table_head(titles)]
     if paid:
         total = "<br>".join(map(prose, cost_lines(environment_costs(review))))
-        before.append(cells("**environment total**", total, "", ""))
+        before.append(cells(f"**{total_title(review)}**", total, "", ""))
     yield Passage("models", 2, _pieces(rows), tuple(before), ("",), 25)
 
 
@@ -171,6 +172,12 @@ def _details(review: Review, links: Links) -> Iterator[Passage]:
     if rows:
         before, after = _heading("Memory of each GPU (estimated)", folded=True)
         yield Passage("workloads", 28, _pieces(rows), before, after, 10)
+
+    if starts := [*start_lines(review)]:
+        rows = [cells(code(line.workload), *line.cells) for line in starts]
+        before, after = _heading("Cold starts (estimated)", folded=True)
+        notes = [f"- {code(line.workload)}: {prose(line.saving)}" for line in starts if line.saving]
+        yield Passage("cold starts", 26, _pieces(rows), (*before, *_table_head(COLUMNS)), ("", *notes, *after), 10)
 
     chart = diagram(review)
     if not chart.is_empty:

@@ -10,9 +10,10 @@ from components.plan.review.review import ChangeKind, Review
 
 from ..wording.figures import pluralize
 from ..wording.findings import finding_groups, ignored, location, subject
-from ..wording.models import environment_costs, has_costs, model_lines
+from ..wording.models import cost_title, environment_costs, has_costs, model_lines, total_title
 from ..wording.resources import blast_lines, kind_lines
 from ..wording.sentences import footnotes, unchanged_summary, verdict
+from ..wording.starts import COLUMNS, start_lines
 from ..wording.upgrades import upgrade_lines
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def _parts(review: Review) -> "Iterator[RenderableType]":
         yield _text(unchanged_summary(review))
     elif not review.head.failed:
         yield from _models(review)
+        yield from _starts(review)
         yield from _findings(review)
         yield from _change_tables(review)
         yield from _changed_fields(review)
@@ -75,7 +77,7 @@ def _models(review: Review) -> "Iterator[RenderableType]":
     lines, paid = [*model_lines(review)], has_costs(review)
     if not lines:
         return
-    costs = ("monthly cost, now", "at least", "at most") if paid else ()
+    costs = (f"{cost_title(review)}, now", "at least", "at most") if paid else ()
     table = _table("Models", "name", "model", "fits", "GPUs", *costs)
     for line in lines:
         name = f"{line.name} ({line.state})" if line.state else line.name
@@ -84,9 +86,20 @@ def _models(review: Review) -> "Iterator[RenderableType]":
         amounts = map(str, line.monthly if paid else ())
         table.add_row(_text(name), _text(line.model), fits, _text(gpus), *amounts)
     if paid:
-        table.add_row(_text("environment total", "bold"), "", "", "", *map(str, environment_costs(review)))
+        table.add_row(_text(total_title(review), "bold"), "", "", "", *map(str, environment_costs(review)))
     yield from ("", table)
     yield from _lines(f"{line.name}: {speed}" for line in lines for speed in line.speeds)
+
+
+def _starts(review: Review) -> "Iterator[RenderableType]":
+    lines = [*start_lines(review)]
+    if not lines:
+        return
+    table = _table("Cold starts", *COLUMNS)
+    for line in lines:
+        table.add_row(*map(_text, (line.workload, *line.cells)))
+    yield from ("", table)
+    yield from _lines(f"{line.workload}: {line.saving}" for line in lines if line.saving)
 
 
 def _findings(review: Review) -> "Iterator[RenderableType]":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from components.checks.memory.cases import Fit
-from components.plan.costs.bill import NOTHING, Amounts
+from components.plan.costs.bill import NOTHING, Amounts, Bill
 from components.plan.review.review import ModelChange, Review
 from components.plan.review.snapshot import ServedModel
 from components.plan.review.speeds import SpeedChange
@@ -160,9 +160,12 @@ def _model_costs(change: ModelChange, review: Review) -> CostChange:
 
 
 def environment_costs(review: Review) -> CostChange:
-    """Return the monthly cost of the whole environment; without a base, before equals after."""
+    """Return the monthly cost of the whole environment; without a base, before equals after.
+
+    For simulated nodes, it is what they would cost.
+    """
     after, before = (
-        monthly(snapshot.bill.usd_per_hour) if snapshot and snapshot.bill else None
+        monthly(_hourly(snapshot.bill)) if snapshot and snapshot.bill else None
         for snapshot in (review.head, review.base)
     )
     if review.base is None:
@@ -180,7 +183,30 @@ def _cost_change(before: Amounts | None, after: Amounts | None) -> CostChange:
     )
 
 
+def _hourly(bill: Bill) -> Amounts:
+    return bill.simulated_usd_per_hour if bill.simulated_region else bill.usd_per_hour
+
+
 def has_costs(review: Review) -> bool:
-    """Whether the environment has costs."""
-    bills = [snapshot.bill for snapshot in (review.head, review.base) if snapshot]
-    return any(bill is not None and bool(bill.region or bill.items) for bill in bills)
+    """Whether the environment has costs, or would have them with real nodes."""
+    return any(bill.region or bill.items or bill.simulated_items for bill in _bills(review))
+
+
+def _bills(review: Review) -> list[Bill]:
+    return [snapshot.bill for snapshot in (review.head, review.base) if snapshot and snapshot.bill]
+
+
+def simulated_region(review: Review) -> str:
+    """Return the region of the prices if nodes are simulated, so that nothing is paid; empty otherwise."""
+    return next((bill.simulated_region for bill in _bills(review)), "")
+
+
+def cost_title(review: Review) -> str:
+    """Return the title of the costs of models."""
+    return "monthly cost as instances" if simulated_region(review) else "monthly cost"
+
+
+def total_title(review: Review) -> str:
+    """Return the title of the costs of the environment."""
+    region = simulated_region(review)
+    return f"simulated nodes, as instances in {region}" if region else "environment total"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from components.fleet.shapes import SHAPES
 from components.plan.review.differences import parse_path
-from components.plan.review.review import ChangeKind, Interruption, Review
+from components.plan.review.review import Blast, ChangeKind, Interruption, Review
 from components.plan.review.spans import about
 
-from .figures import join_words, pluralize
+from .figures import join_words, pluralize, usd
 
 _TEMPLATES = (
     *(
@@ -137,6 +137,17 @@ _EFFECTS = {
 }
 
 
+def _rolling_cost(blast: Blast) -> str:
+    """Describe the nodes that an update needs in addition; empty without any."""
+    if not blast.extra_nodes:
+        return ""
+    nodes = pluralize(blast.extra_nodes, "more node")
+    if blast.extra_node_seconds is None:
+        return f"while it rolls: {nodes}"
+    text = f"while it rolls: {nodes} for {about(blast.extra_node_seconds // blast.extra_nodes)}"
+    return text if blast.extra_usd is None else f"{text}, {usd(blast.extra_usd)}"
+
+
 @dataclass(frozen=True, slots=True)
 class BlastLine:
     """The effect of a change on one workload.
@@ -189,5 +200,5 @@ def blast_lines(review: Review) -> Iterator[BlastLine]:
             duration=duration,
             extra=", ".join(extra) or "-",
             causes=short_causes(blast.because),
-            notes=tuple(filter(None, (blast.warning, blast.estimate))),
+            notes=tuple(filter(None, (blast.warning, blast.estimate, _rolling_cost(blast)))),
         )

@@ -13,8 +13,9 @@ from components.plan.review.speeds import SOURCE as SPEEDS
 from .figures import join_words, pluralize, usd
 from .findings import finding_counts, startup_risks
 from .fits import fit_of, worst_verdict
-from .models import environment_costs, has_costs
+from .models import environment_costs, has_costs, simulated_region
 from .resources import change_counts, pending, restarts
+from .starts import FOOTNOTE as STARTS
 
 _MAX_NAMES = 3
 
@@ -125,15 +126,19 @@ def _cost(review: Review) -> str:
     now, _, most = environment_costs(review)
     if now.after is None:
         return "costs unknown"
-    text = f"{usd(now.after)} a month"
+    region = simulated_region(review)
+    text = f"free, because its nodes are simulated: as instances in {region} " if region else ""
+    text += f"{usd(now.after)} a month"
     if now.difference is not None and review.base is not None:
         text += f", {_increase(now.difference)} than before" if now.difference else ", unchanged"
     details = []
     if most.after is not None and most != now:
         increase = f", {_increase(most.difference)}" if most.difference else ""
         details.append(f"at most {usd(most.after)}{increase}")
-    if review.head.bill and review.head.bill.unpriced:
-        details.append(f"without {pluralize(len(review.head.bill.unpriced), 'item')} of unknown price")
+    bill = review.head.bill
+    unpriced = [item for item in (*bill.items, *bill.simulated_items) if item.price is None] if bill else []
+    if unpriced:
+        details.append(f"without {pluralize(len(unpriced), 'item')} of unknown price")
     return f"{text} ({'; '.join(details)})" if details else text
 
 
@@ -150,7 +155,8 @@ def footnotes(review: Review) -> Iterator[str]:
     if bill is not None and has_costs(review):
         capacities = join_words(sorted({group.capacity for group in review.head.groups if group.capacity}))
         nodes = f"; node capacity is {capacities}" if capacities else ""
-        region, date = bill.region or "an unknown region", bill.date or "an unknown day"
+        region = bill.region or bill.simulated_region or "an unknown region"
+        date = bill.date or "an unknown day"
         yield f"Costs are estimates: prices of {region} as of {date} for {HOURS_PER_MONTH} hours a month{nodes}."
         if review.changes_nothing:
             return
@@ -163,5 +169,7 @@ def footnotes(review: Review) -> Iterator[str]:
             "output tokens are generated, operations per second how fast prompts are processed. What engines achieve "
             "is not estimated."
         )
+    if any(workload.start for workload in review.head.workloads):
+        yield STARTS
     if any(model.verdicts for model in review.head.models):
         yield "Memory is estimated, for the fullest GPU of a replica."

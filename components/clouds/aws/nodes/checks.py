@@ -21,6 +21,7 @@ from .plan import NodeEnvironment, NodeGroupPlan, image_of
 from .pool_rules import WHEN_EMPTY
 from .quotas import check_quotas
 from .releases import release_problem
+from .stuck import stuck_problem, stuck_rollouts
 from .user_data import user_data_problem
 
 _LEAST_SPOT_POOLS = 3
@@ -29,9 +30,11 @@ _LEAST_SPOT_POOLS = 3
 
 def check_nodes(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> tuple[Problem, ...]:
     """Report all problems of nodes: those of flavors at their manifests, those of settings at their keys."""
+    stuck = list(stuck_rollouts(fleet, groups, environment))
     problems = (
         *check_groups(node_requests(fleet), groups, environment),
-        *pending(fleet, groups, environment),
+        *pending(fleet, groups, environment, {id(rollout.item) for rollout in stuck}),
+        *(stuck_problem(rollout, groups, environment) for rollout in stuck),
         *unused_efa(fleet, groups, environment),
         *check_order(fleet, environment),
     )

@@ -24,6 +24,7 @@ from .context import ServingContext
 from .groups import gang_annotations, is_one_set, pods_per_instance
 from .pods import LEADER_ADDRESS, RoleInstance, Template, instance_template
 from .roles import RolePods, ports_in
+from .updates import update_unit
 
 # A group of a set is one role instance. Where that is not the whole serving group, checks.py rejects
 # ServingGroupRecreate.
@@ -79,7 +80,8 @@ def operated_workload(serving: ServingContext, role: RolePods) -> Workload:
         "leaderWorkerTemplate": _leader_worker_template(serving, role, instance),
     }
     workload = _workload(serving, role, role_service(serving.name, role.name), spec)
-    return replace(workload, operated=True, bare=True, part_of=_pod_set(serving, role))
+    unit = update_unit(serving, role.role)
+    return replace(workload, operated=True, bare=True, part_of=_pod_set(serving, role), unit=unit)
 
 
 def entry_service(serving: ServingContext, role: RolePods) -> Object:

@@ -121,7 +121,8 @@ class TestCommands:
         notes = [line for line in result.stdout.splitlines() if line.endswith("(note)")]
         assert sum("[sizing-bounds]" in line for line in notes) == 4
         assert sum("[priority-mixed]" in line for line in notes) == 1
-        assert "5 notes" in result.stderr
+        assert sum("[start-window]" in line for line in notes) == 8
+        assert "13 notes" in result.stderr
 
     def test_render(self) -> None:
         result = CliRunner().invoke(app, ["render", "--stack", "local"])

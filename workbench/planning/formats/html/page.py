@@ -15,9 +15,10 @@ from ...wording.diagram import diagram
 from ...wording.figures import usd, usd_difference
 from ...wording.findings import finding_groups, ignored, location, subject
 from ...wording.fits import fit_label, memory_lines
-from ...wording.models import environment_costs, has_costs, model_lines
+from ...wording.models import cost_title, environment_costs, has_costs, model_lines, total_title
 from ...wording.resources import blast_lines, is_field, kind_lines
 from ...wording.sentences import footnotes, unchanged_summary, verdict
+from ...wording.starts import COLUMNS, start_lines
 from ...wording.upgrades import upgrade_lines
 from ..escaping import is_rule
 from ..links import NOWHERE, Links
@@ -67,6 +68,8 @@ def html(review: Review, links: Links = NOWHERE) -> str:
         compared=review.base is not None,
         models=models,
         paid=paid,
+        cost_title=cost_title(review),
+        total_title=total_title(review),
         total=environment_costs(review) if paid else (),
         costs=cost_plots(models, compared=review.base is not None) if paid else (),
         memory=[plot for line in memory if (plot := memory_plot(line))],
@@ -76,6 +79,8 @@ def html(review: Review, links: Links = NOWHERE) -> str:
         kinds=kind_lines(review),
         kind_names=[kind.value for kind in ChangeKind],
         blasts=[*blast_lines(review)],
+        starts=[*start_lines(review)],
+        start_columns=COLUMNS,
         upgrades=[*upgrade_lines(review)],
         endpoints=review.endpoints,
         changes=review.changes,

@@ -1,0 +1,75 @@
+"""Cold starts: the seconds of each step, and the cheapest saving."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from components.plan.review.review import Review
+from components.plan.starts.budget import StartBudget, StartStep
+
+NOT_KNOWN = "not known"
+COLUMNS = ("workload", "node", "image", "libraries", "weights", "engine", "probes", "total", "with node and image")
+FOOTNOTE = (
+    "Cold starts are estimates for a new node: seconds, with the bounds of published measurements "
+    "(docs/cold-starts.md)."
+)
+_STEPS = (("node",), ("image",), ("libraries",), ("download", "loading"), ("engine",), ("probes",))
+
+
+@dataclass(frozen=True, slots=True)
+class StartLine:
+    """The cold start of a workload.
+
+    Attributes:
+        steps: Seconds of node, image, libraries, weights, engine and probes.
+        total: Their sum with bounds.
+        warm: The sum on a node that has the image.
+        saving: The cheapest saving with its effect; empty without one.
+    """
+
+    workload: str
+    steps: tuple[str, ...]
+    total: str
+    warm: str
+    saving: str
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The cells after the workload."""
+        return (*self.steps, self.total, self.warm)
+
+
+def start_lines(review: Review) -> Iterator[StartLine]:
+    """Yield the cold starts of the head; roles with equal ones share a line with the first of them."""
+    shown = set[tuple[str, StartBudget]]()
+    for workload in review.head.workloads:
+        budget = workload.start
+        if budget is None or (key := (workload.served + workload.role, budget)) in shown:
+            continue
+        shown.add(key)
+        yield StartLine(
+            workload.title,
+            tuple(_seconds(budget, names) for names in _STEPS),
+            total_text(budget.total),
+            total_text(budget.warm),
+            saving_text(budget),
+        )
+
+
+def _seconds(budget: StartBudget, names: tuple[str, ...]) -> str:
+    steps = [step for step in budget.steps if step.name in names]
+    if any(step.seconds is None for step in steps):
+        return NOT_KNOWN
+    return f"{sum(step.seconds or 0 for step in steps)} s" if steps else "-"
+
+
+def total_text(total: StartStep) -> str:
+    """Describe a sum: ``794 s (338 to 1,182)``, or its known part."""
+    if total.seconds is None:
+        return f"at least {total.low:,} s"
+    return f"{total.seconds:,} s ({total.low:,} to {total.high or 0:,})"
+
+
+def saving_text(budget: StartBudget) -> str:
+    """Describe the cheapest saving; empty without one."""
+    saving = budget.saving
+    return f"to save about {saving.seconds} s, {saving.what}; costs {saving.costs}" if saving else ""
