@@ -149,15 +149,15 @@ def test_secrets_are_never_read() -> None:
 def test_files_are_read_as_kubectl_and_helm_write_them(tmp_path) -> None:
     (tmp_path / "list.yaml").write_text(
         "apiVersion: v1\nkind: List\nitems:\n"
-        "- {apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: x}}\n"
+        "- {apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: x}, spec: {}}\n"
         "- {apiVersion: v1, kind: Secret, metadata: {name: s, namespace: x}, data: {key: dmFsdWU=}}\n"
     )
     (tmp_path / "typed.yml").write_text(
-        "apiVersion: apps/v1\nkind: StatefulSetList\nitems: [{metadata: {name: b, namespace: x}}]\n"
+        "apiVersion: apps/v1\nkind: StatefulSetList\nitems: [{metadata: {name: b, namespace: x}, spec: {}}]\n"
     )
     (tmp_path / "helm.yaml").write_text(
         "---\n# Source: chart/templates/deployment.yaml\n---\n"
-        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: c}}\n---\n"
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: c}, spec: {}}\n---\n"
         "{apiVersion: v1, kind: Node, metadata: {name: gpu-1}}\n---\njust text\n"
     )
     (tmp_path / "broken.yaml").write_text("a: [\n")
@@ -169,3 +169,19 @@ def test_files_are_read_as_kubectl_and_helm_write_them(tmp_path) -> None:
         ("apps", "StatefulSet", "x", "b"),
     ]
     assert [problem.file for problem in problems] == [str(tmp_path / "broken.yaml")]
+
+
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [
+        ("3", "spec"),
+        ("{template: {spec: {containers: 3}}}", "spec.template.spec.containers"),
+        ("{replicas: many}", "spec.replicas"),
+    ],
+)
+def test_workloads_that_cannot_be_read_are_problems(tmp_path, spec: str, path: str) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(f"{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: a}}, spec: {spec}}}\n")
+    snapshot, problems = read_files([file])
+    assert snapshot.objects == ()
+    assert [(problem.kind, problem.name, problem.path) for problem in problems] == [("Deployment", "a", path)]

@@ -14,6 +14,7 @@ from components.contract.schema.builtin import is_namespaced
 from components.contract.tables import load_table
 from components.families import kinds
 from components.fleet.objects import Object
+from components.plan.running_objects import malformed
 from toolkit.kube import Kube, KubeError
 from toolkit.kube.errors import NoSuchKindError
 
@@ -86,6 +87,7 @@ def read_cluster(kube: Kube, namespaces: Sequence[str] = ()) -> Snapshot:
         tuple(dict.fromkeys(reader.missing)),
         tuple(sorted(reader.absent)),
         tuple(reader.definitions),
+        reader.api_groups(),
         reader.version(),
         kube.server,
         reader.namespaces,
@@ -181,6 +183,13 @@ class _ClusterReader:
         if not any(known.title == missing.title for known in self.missing):
             self.missing.append(missing._replace(denied=denied))
 
+    def api_groups(self) -> frozenset[str]:
+        try:
+            groups = self.kube.request("GET", "/apis").get("groups") or ()
+        except KubeError:
+            return frozenset()
+        return frozenset(str(group.get("name")) for group in groups)
+
     def version(self) -> str:
         try:
             return str(self.kube.request("GET", "/version").get("gitVersion", ""))
@@ -211,12 +220,14 @@ def read_files(paths: Iterable[Path | str], namespace: str = _DEFAULT_NAMESPACE)
             continue
         try:
             for document in read_documents(text):
-                objects += _objects_in(document.value)
+                for body in _objects_in(document.value):
+                    faults = malformed(body, str(file))
+                    problems += faults
+                    if not faults and _identity(body) != _SECRETS:
+                        objects.append(_in_namespace(body, namespace))
         except YamlError as error:
             problems.append(Problem(str(file), error.line, "", "", "", error.reason))
-    named = (_in_namespace(body, namespace) for body in objects if _identity(body) != _SECRETS)
-    source = ", ".join(map(str, paths))
-    return Snapshot(without_duplicates(named), source=source), problems
+    return Snapshot(without_duplicates(objects), source=", ".join(map(str, paths))), problems
 
 
 def _objects_in(value: object) -> Iterator[Object]:

@@ -48,6 +48,7 @@ class Snapshot:
         missing: What could not be read.
         absent: The kinds that the server does not serve, as ``Kind.group``.
         definitions: The CustomResourceDefinitions of the families' kinds that the server has.
+        api_groups: The API groups that the server serves; empty if unknown, and for files.
         server_version: Version of the server, such as ``v1.36.3``; empty for files.
         source: Address of the server, or the files.
         namespaces: The namespaces that were read; empty for all.
@@ -57,6 +58,7 @@ class Snapshot:
     missing: tuple[Missing, ...] = ()
     absent: tuple[str, ...] = ()
     definitions: tuple[Object, ...] = ()
+    api_groups: frozenset[str] = frozenset()
     server_version: str = ""
     source: str = ""
     namespaces: tuple[str, ...] = ()
