@@ -27,7 +27,7 @@ from .environment import Environment
 from .monitoring import check_chain, check_controller, check_scraper, has_prometheus, monitoring_objects
 from .others import passed_through
 from .rendering import render_fleet
-from .running import NOTHING_RUNS, Running, with_nodes, without_answered
+from .running import NOTHING_RUNS, RunningFleet, with_nodes, without_answered
 
 if TYPE_CHECKING:
     from ..fleet.cloud import NodePlan
@@ -91,7 +91,7 @@ def namespaces_of(fleet: Fleet) -> list[str]:
 
 
 @paused_collection()
-def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Running = NOTHING_RUNS) -> Plan:
+def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: RunningFleet = NOTHING_RUNS) -> Plan:
     """Render, size and check models for an environment. Problems are returned, never raised.
 
     Args:
@@ -116,7 +116,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
     problems = [
         *manifests.problems,
         *running.problems,
-        *without_answered(fleet.problems, running),
+        *without_answered(fleet, running),
         *chain.problems,
         *check_chain(chain, environment),
         *check_access(fleet, door, environment),

@@ -5,14 +5,16 @@ metrics and prerequisites are checked by the same functions. Its resource is the
 (:mod:`.running_objects`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..contract.findings.ids import RuleId
 from ..contract.load import LoadedResource
 from ..contract.problems import Problem
-from ..fleet.demand import NodeChoice
+from ..fleet.demand import NodeChoice, PodDemand
+from ..fleet.objects import Object
 from ..fleet.rendered import Fleet, Rendered
+from ..fleet.workloads import Workload
 from ..fleet.written import pod_demands
 
 ResourceKey = tuple[str, str, str]
@@ -20,19 +22,21 @@ ResourceKey = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningFleet:
     """What runs beside the manifests of a plan.
 
     Attributes:
         items: Workloads, and autoscalers of them or of resources among the manifests.
         problems: Problems of these objects.
-        nodes: The nodes on which the pods of a resource run or could run, the usual ones first. They are used for
-            pods whose resource selects no instance type.
+        nodes: The nodes on which the pods of a resource run, the usual ones first. They are used for pods whose
+            resource selects no instance type.
+        could_run: Returns the nodes on which pods with a spec could run; used for pods that run nowhere yet.
     """
 
     items: tuple[Rendered, ...] = ()
     problems: tuple[Problem, ...] = ()
     nodes: Mapping[ResourceKey, tuple[NodeChoice, ...]] = field(default_factory=dict)
+    could_run: Callable[[Object], tuple[NodeChoice, ...]] | None = None
 
     @property
     def sources(self) -> tuple[LoadedResource, ...]:
@@ -40,24 +44,30 @@ class Running:
         return tuple(item.source for item in self.items)
 
 
-NOTHING_RUNS = Running()
+NOTHING_RUNS = RunningFleet()
 
 
-def with_nodes(fleet: Fleet, running: Running) -> Fleet:
+def with_nodes(fleet: Fleet, running: RunningFleet) -> Fleet:
     """Let pods without an instance type run on the nodes that are known for their resource."""
-    if not running.nodes:
+    if running is NOTHING_RUNS:
         return fleet
     return replace(fleet, rendered=tuple(_on_nodes(item, running) for item in fleet.rendered))
 
 
-def without_answered(problems: Iterable[Problem], running: Running) -> list[Problem]:
-    """Return problems without those about instance types that are known from the nodes."""
-    return [
+def without_answered(fleet: Fleet, running: RunningFleet) -> tuple[Problem, ...]:
+    """Return the problems of a fleet without those about instance types that are known from the nodes."""
+    if running is NOTHING_RUNS:
+        return fleet.problems
+    known = {
+        (item.kind, item.namespace, item.name)
+        for item in fleet.rendered
+        if item.pods and all(_has_type(demand) for demand in item.pods)
+    }
+    return tuple(
         problem
-        for problem in problems
-        if problem.rule != RuleId.NODES_TYPE_UNNAMED
-        or (problem.kind, problem.namespace, problem.name) not in running.nodes
-    ]
+        for problem in fleet.problems
+        if problem.rule != RuleId.NODES_TYPE_UNNAMED or (problem.kind, problem.namespace, problem.name) not in known
+    )
 
 
 def unclaimed(items: Sequence[Rendered], running: Sequence[Rendered]) -> list[Rendered]:
@@ -71,19 +81,24 @@ def unclaimed(items: Sequence[Rendered], running: Sequence[Rendered]) -> list[Re
     return [item for item in running if not any(scaler.target in targets for scaler in item.autoscalers)]
 
 
-def _on_nodes(item: Rendered, running: Running) -> Rendered:
-    choices = running.nodes.get((item.kind, item.namespace, item.name))
-    if not choices:
+def _on_nodes(item: Rendered, running: RunningFleet) -> Rendered:
+    if not item.workloads:
         return item
-    workloads = tuple(
-        replace(
-            workload,
-            pods=tuple(
-                demand if any(choice.instance_type for choice in demand.choices) else replace(demand, choices=choices)
-                # A family describes no demand for pods without an instance type.
-                for demand in workload.pods or pod_demands(workload.body, workload.shape, item.source)
-            ),
-        )
-        for workload in item.workloads
+    observed = running.nodes.get((item.kind, item.namespace, item.name), ())
+    return replace(item, workloads=tuple(_placed(workload, item, observed, running) for workload in item.workloads))
+
+
+def _placed(workload: Workload, item: Rendered, observed: tuple[NodeChoice, ...], running: RunningFleet) -> Workload:
+    choices = observed or (running.could_run(workload.front["spec"]) if running.could_run else ())
+    if not choices:
+        return workload
+    # A family describes no demand for pods without an instance type.
+    pods = workload.pods or pod_demands(workload.body, workload.shape, item.source)
+    return replace(
+        workload,
+        pods=tuple(demand if _has_type(demand) else replace(demand, choices=choices) for demand in pods),
     )
-    return replace(item, workloads=workloads)
+
+
+def _has_type(demand: PodDemand) -> bool:
+    return any(choice.instance_type for choice in demand.choices)

@@ -11,7 +11,7 @@ REGION, TYPE = "topology.kubernetes.io/region", "node.kubernetes.io/instance-typ
 
 def live(body: Object, owner: Object | None = None, **status: Any) -> Object:
     """Return an object with what the server adds."""
-    made = copied(body)
+    made: Object = copied(body)
     made["metadata"] |= {
         "uid": f"uid-{next(_NUMBERS)}",
         "resourceVersion": "7",

@@ -12,7 +12,7 @@ from tests.inspecting.objects import an_object, container, deployment, group, hp
 from workbench.inspecting.formats import InspectFormat, write
 from workbench.inspecting.inspection import inspect
 from workbench.inspecting.reading import read_files
-from workbench.inspecting.snapshot import Identity, Snapshot, identity_of
+from workbench.inspecting.snapshot import ClusterSnapshot, Identity, identity_of
 
 Cluster = tuple[list[Object], list[Identity]]
 IDLE = container(name="web", image="nginx:1.29", args=[])
@@ -105,7 +105,7 @@ def test_every_model_is_found_exactly_once(fleet, shuffled) -> None:
         objects += made
         expected += [(group_name, of_kind, namespace, name) for group_name, of_kind, _, name in models]
     shuffled.shuffle(objects)
-    result = inspect(Snapshot(tuple(objects), source="cluster"))
+    result = inspect(ClusterSnapshot(tuple(objects), source="cluster"))
     assert Counter(model.identity for model in result.models) == Counter(expected)
     assert set(Counter(model.identity for model in result.models).values()) <= {1}
     for form in InspectFormat:

@@ -8,7 +8,7 @@ from components.fleet.objects import Object
 from tests.inspecting.objects import container, deployment, hpa, live, node, pod, service
 from workbench.inspecting.formats import InspectFormat, document, headline, text, write
 from workbench.inspecting.inspection import Inspection, inspect
-from workbench.inspecting.snapshot import Missing, Snapshot
+from workbench.inspecting.snapshot import ClusterSnapshot, Missing
 
 HOSTILE = "\x1b[31mred\x1b[0m\u202etxt<script>alert(1)</script>"
 
@@ -22,7 +22,7 @@ def whole(model: str = "Qwen/Qwen2.5-7B-Instruct") -> Inspection:
         Missing("list", "", "services", "", "forbidden", "endpoints"),
         Missing("list", "keda.sh", "scaledobjects", "", "unavailable", "autoscalers of KEDA", denied=False),
     )
-    return inspect(Snapshot(tuple(objects), missing, source="https://cluster", server_version="v1.36.3"))
+    return inspect(ClusterSnapshot(tuple(objects), missing, source="https://cluster", server_version="v1.36.3"))
 
 
 def test_the_table_has_a_row_for_each_model() -> None:
@@ -45,7 +45,7 @@ def test_the_table_names_missing_rights_and_failures() -> None:
 def test_the_headline_counts_models_and_costs() -> None:
     # g5.2xlarge costs 1.212 dollars an hour; the second model could run on the same type.
     assert headline(whole()) == "2 models, 3 accelerators, $2,654.28 a month; 1 error"
-    assert headline(inspect(Snapshot())) == "0 models, 0 accelerators; no errors"
+    assert headline(inspect(ClusterSnapshot())) == "0 models, 0 accelerators; no errors"
 
 
 def test_the_document_has_everything_of_a_model() -> None:
@@ -92,13 +92,13 @@ def test_markup_of_the_table_library_is_text() -> None:
 
 def test_values_that_look_like_secrets_are_masked() -> None:
     body = live(deployment("chat", container(env=[{"name": "HF_TOKEN", "value": "hf_" + "a1B2" * 9}])))
-    result = inspect(Snapshot((body,), source="cluster"))
+    result = inspect(ClusterSnapshot((body,), source="cluster"))
     assert {each.rule for each in result.models[0].findings} == {"security-secret-in-clear"}
     for form in InspectFormat:
         assert "a1B2a1B2" not in write(result, form)
 
 
 def test_an_empty_cluster_is_a_result() -> None:
-    empty = inspect(Snapshot(source="https://cluster"))
+    empty = inspect(ClusterSnapshot(source="https://cluster"))
     assert text(empty) == "https://cluster: 0 models, 0 accelerators; no errors\n"
     assert "Nothing that serves a model was found" in write(empty, InspectFormat.HTML)

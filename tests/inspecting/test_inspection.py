@@ -27,7 +27,7 @@ from tests.inspecting.objects import (
 )
 from workbench.inspecting.environment import environment_of, nodes_of
 from workbench.inspecting.inspection import InspectedModel, Inspection, inspect
-from workbench.inspecting.snapshot import Missing, Snapshot
+from workbench.inspecting.snapshot import ClusterSnapshot, Missing
 
 ROOT = Path(__file__).parents[2]
 SPOT = {"eks.amazonaws.com/capacityType": "SPOT"}
@@ -35,7 +35,7 @@ Comparable = tuple[str, str, str, str, str, str]
 
 
 def inspected(*bodies: Object, **more: object) -> Inspection:
-    return inspect(Snapshot(bodies, source="cluster", **more))  # type: ignore[arg-type]
+    return inspect(ClusterSnapshot(bodies, source="cluster", **more))  # type: ignore[arg-type]
 
 
 def model(result: Inspection) -> InspectedModel:
@@ -75,7 +75,7 @@ def test_the_manifests_of_the_comparison_have_findings() -> None:
 
 
 def _environment(releases: Mapping[str, str] = MappingProxyType({})) -> Environment:
-    return Environment(options=environment_of(Snapshot(), releases, ()).options)
+    return Environment(options=environment_of(ClusterSnapshot(), releases, ()).options)
 
 
 def _in_namespace(body: Object) -> Object:
@@ -356,4 +356,4 @@ def test_the_same_snapshot_gives_the_same_result() -> None:
 def test_nodes_are_read_with_old_labels() -> None:
     body = node("n", "g5.2xlarge")
     body["metadata"]["labels"] = {"beta.kubernetes.io/instance-type": "g5.2xlarge"}
-    assert nodes_of(Snapshot((body,)))["n"].instance_type == "g5.2xlarge"
+    assert nodes_of(ClusterSnapshot((body,)))["n"].instance_type == "g5.2xlarge"

@@ -6,8 +6,8 @@ import pytest
 
 from components.fleet.objects import Object
 from tests.inspecting.objects import an_object, container, deployment, group, live, pod, pod_template
-from workbench.inspecting.recognition import Owner, owner_of, serving_resources
-from workbench.inspecting.snapshot import Snapshot
+from workbench.inspecting.recognition import ManagedBy, owner_of, serving_resources
+from workbench.inspecting.snapshot import ClusterSnapshot
 
 IDLE = container(name="idle", image="nginx:1.29", args=[])
 PLAYGROUND = an_object("inference.llmaz.io/v1alpha1", "Playground", "chat", modelClaim={"modelName": "qwen"})
@@ -23,7 +23,7 @@ LLM = an_object(
 
 
 def titles(*objects: Object) -> list[str]:
-    found = serving_resources(Snapshot(objects))
+    found = serving_resources(ClusterSnapshot(objects))
     return [f"{each.identity[1]}/{each.identity[3]}" for each in found]
 
 
@@ -79,7 +79,7 @@ def test_engine_in_an_init_container_does_not_serve() -> None:
 def test_what_is_owned_is_shown_under_its_owner(top: Object) -> None:
     owner = live(top)
     child = live(deployment("child"), owner)
-    (found,) = serving_resources(Snapshot((owner, child)))
+    (found,) = serving_resources(ClusterSnapshot((owner, child)))
     if top["kind"] == "Other":
         assert found.identity[3] == "child"
         assert found.owner.text.startswith("Other/o")
@@ -92,7 +92,7 @@ def test_a_chain_of_owners_ends_at_the_top() -> None:
     top = live(BOOSTER)
     middle = live(SERVING, top)
     below = pod(middle, "p", "n")
-    (found,) = serving_resources(Snapshot((below, middle, top)))
+    (found,) = serving_resources(ClusterSnapshot((below, middle, top)))
     assert (found.identity[1], [each["metadata"]["name"] for each in found.pods]) == ("ModelBooster", ["p"])
 
 
@@ -107,7 +107,7 @@ def test_pods_of_a_group_are_not_models() -> None:
     leaders = live(deployment("a", kind="StatefulSet"), body)
     leader = pod(leaders, "a-0", "n")
     workers = live(deployment("a-0", kind="StatefulSet"), leader)
-    (found,) = serving_resources(Snapshot((body, leaders, leader, workers, pod(workers, "a-0-1", "n"))))
+    (found,) = serving_resources(ClusterSnapshot((body, leaders, leader, workers, pod(workers, "a-0-1", "n"))))
     assert (found.identity[1], len(found.workloads), len(found.pods)) == ("LeaderWorkerSet", 1, 2)
 
 
@@ -115,7 +115,7 @@ def test_pods_of_unread_kinds_are_one_model() -> None:
     """A DaemonSet or RayCluster is not read: its pods are, and are shown together."""
     owner = live(an_object("apps/v1", "DaemonSet", "everywhere"))
     pods = [pod(owner, f"everywhere-{number}", f"n{number}") for number in range(3)]
-    (found,) = serving_resources(Snapshot(tuple(pods)))
+    (found,) = serving_resources(ClusterSnapshot(tuple(pods)))
     assert (found.identity[1:], len(found.pods), found.is_read) == (("DaemonSet", "models", "everywhere"), 3, False)
 
 
@@ -131,7 +131,7 @@ def test_knative_between_kserve_and_its_deployment() -> None:
     revision = live(an_object("serving.knative.dev/v1", "Revision", "predict-predictor-00001"))
     child = deployment("predict-predictor-00001-deployment")
     child["metadata"]["labels"] = {"serving.kserve.io/inferenceservice": "predict"}
-    (found,) = serving_resources(Snapshot((top, live(child, revision))))
+    (found,) = serving_resources(ClusterSnapshot((top, live(child, revision))))
     assert (found.identity[1], len(found.workloads)) == ("InferenceService", 1)
 
 
@@ -139,19 +139,19 @@ def test_two_kinds_of_one_name_are_two_models() -> None:
     assert titles(deployment("a"), deployment("a", kind="StatefulSet")) == ["Deployment/a", "StatefulSet/a"]
 
 
-OWNERS: list[tuple[Any, Any, Owner]] = [
-    ({}, {"meta.helm.sh/release-name": "chat"}, Owner("helm", "chat")),
+OWNERS: list[tuple[Any, Any, ManagedBy]] = [
+    ({}, {"meta.helm.sh/release-name": "chat"}, ManagedBy("helm", "chat")),
     (
         {"app.kubernetes.io/managed-by": "Helm", "helm.sh/chart": "own-1.2.0"},
         {"meta.helm.sh/release-name": "chat"},
-        Owner("helm", "chat", "own-1.2.0"),
+        ManagedBy("helm", "chat", "own-1.2.0"),
     ),
-    ({"app.kubernetes.io/managed-by": "Helm", "app.kubernetes.io/instance": "chat"}, {}, Owner("helm", "chat")),
+    ({"app.kubernetes.io/managed-by": "Helm", "app.kubernetes.io/instance": "chat"}, {}, ManagedBy("helm", "chat")),
     # vllm-project/production-stack, helm/templates/deployment-vllm-multi.yaml
     (
         {"helm-release-name": "vllm", "model": "opt", "app.kubernetes.io/managed-by": "Helm"},
         {"meta.helm.sh/release-name": "vllm"},
-        Owner("helm", "vllm", "vLLM production stack"),
+        ManagedBy("helm", "vllm", "vLLM production stack"),
     ),
     # llm-d-incubation/llm-d-modelservice, charts/llm-d-modelservice/templates/decode-deployment.yaml
     (
@@ -161,15 +161,15 @@ OWNERS: list[tuple[Any, Any, Owner]] = [
             "helm.sh/chart": "llm-d-modelservice-v0.2",
         },
         {"meta.helm.sh/release-name": "ms"},
-        Owner("helm", "ms", "llm-d"),
+        ManagedBy("helm", "ms", "llm-d"),
     ),
-    ({"app.kubernetes.io/managed-by": "kustomize"}, {}, Owner("hand", "kubectl")),
-    ({}, {}, Owner("hand", "kubectl")),
+    ({"app.kubernetes.io/managed-by": "kustomize"}, {}, ManagedBy("hand", "kubectl")),
+    ({}, {}, ManagedBy("hand", "kubectl")),
 ]
 
 
 @pytest.mark.parametrize(("labels", "annotations", "expected"), OWNERS)
-def test_owners(labels: dict[str, str], annotations: dict[str, str], expected: Owner) -> None:
+def test_owners(labels: dict[str, str], annotations: dict[str, str], expected: ManagedBy) -> None:
     body = live(deployment("a"))
     body["metadata"] |= {"labels": labels, "annotations": annotations}
     assert owner_of(body) == expected

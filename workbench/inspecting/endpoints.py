@@ -7,12 +7,12 @@ from components.fleet.rendered import Rendered
 from components.fleet.shapes import shape_of
 
 from .recognition import Serving, row_of, value_at
-from .snapshot import Snapshot, identity_of
+from .snapshot import ClusterSnapshot, identity_of
 
 _POOLS = ("inference.networking.k8s.io", "inference.networking.x-k8s.io")
 
 
-def endpoints_of(each: Serving, snapshot: Snapshot, items: Sequence[Rendered]) -> Iterator[str]:
+def endpoints_of(each: Serving, snapshot: ClusterSnapshot, items: Sequence[Rendered]) -> Iterator[str]:
     """Yield the addresses of a model; those of Services are inside the cluster.
 
     Args:

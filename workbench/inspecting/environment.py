@@ -22,7 +22,7 @@ from components.plan.environment import Environment
 from components.plan.prerequisites.charts import known
 from components.plan.prerequisites.needed import ClusterFacts
 
-from .snapshot import Snapshot
+from .snapshot import ClusterSnapshot
 
 _REGION_LABELS = (REGION_LABEL, "failure-domain.beta.kubernetes.io/region")
 
@@ -53,7 +53,7 @@ class ClusterNode:
         return NodeChoice("node", self.instance_type or None, selector)
 
 
-def nodes_of(snapshot: Snapshot) -> dict[str, ClusterNode]:
+def nodes_of(snapshot: ClusterSnapshot) -> dict[str, ClusterNode]:
     """Return the nodes of a snapshot by name."""
     return {node["metadata"]["name"]: _node(node) for node in snapshot.nodes}
 
@@ -77,20 +77,27 @@ def _node(body: Object) -> ClusterNode:
     )
 
 
-def choices_of(pods: Iterable[Object], template: Object, nodes: Mapping[str, ClusterNode]) -> tuple[NodeChoice, ...]:
-    """Return the nodes that pods run on, the most frequent type first, or else those that they could run on.
+def nodes_under(pods: Iterable[Object], nodes: Mapping[str, ClusterNode]) -> tuple[NodeChoice, ...]:
+    """Return the nodes that pods run on, the most frequent type first."""
+    names = ((pod.get("spec") or {}).get("nodeName") for pod in pods)
+    return _choices(nodes[name] for name in names if name in nodes)
+
+
+def nodes_for(pod: Object, nodes: Mapping[str, ClusterNode]) -> tuple[NodeChoice, ...]:
+    """Return the nodes that could run a pod with accelerators.
 
     Args:
-        pods: The pods, scheduled or not.
-        template: The spec of such a pod.
+        pod: Its spec.
         nodes: The nodes of the cluster.
     """
-    used = [nodes[name] for pod in pods if (name := (pod.get("spec") or {}).get("nodeName")) in nodes]
-    if not used:
-        used = [node for node in nodes.values() if _may_run(template, node)]
-    counted = Counter((node.choice.instance_type, node.capacity) for node in used if node.instance_type)
-    order = [key for key, _ in sorted(counted.items(), key=lambda entry: (-entry[1], str(entry[0])))]
-    by_key = {(node.choice.instance_type, node.capacity): node.choice for node in used}
+    return _choices(node for node in nodes.values() if _may_run(pod, node))
+
+
+def _choices(used: Iterable[ClusterNode]) -> tuple[NodeChoice, ...]:
+    typed = [node for node in used if node.instance_type]
+    counted = Counter((node.instance_type, node.capacity) for node in typed)
+    order = [key for key, _ in sorted(counted.items(), key=lambda entry: (-entry[1], entry[0]))]
+    by_key = {(node.instance_type, node.capacity): node.choice for node in typed}
     return tuple(by_key[key] for key in order)
 
 
@@ -108,7 +115,7 @@ def _may_run(pod: Object, node: ClusterNode) -> bool:
     return bool(wanted) and all(node.accelerators.get(key, Decimal(0)) >= amount for key, amount in wanted.items())
 
 
-def releases_in(snapshot: Snapshot, resources: Iterable[LoadedResource]) -> dict[str, tuple[str, ...]]:
+def releases_in(snapshot: ClusterSnapshot, resources: Iterable[LoadedResource]) -> dict[str, tuple[str, ...]]:
     """Return the possible releases of each family's API in a cluster, oldest first.
 
     They are those whose definitions are most like the ones that the server has; several may have the same fields.
@@ -179,7 +186,9 @@ def _properties(schema: Mapping[str, Any], path: str) -> Iterator[str]:
         yield from _properties(schema["additionalProperties"], f"{path}{{}}")
 
 
-def environment_of(snapshot: Snapshot, releases: Mapping[str, str], nodes: Iterable[ClusterNode]) -> Environment:
+def environment_of(
+    snapshot: ClusterSnapshot, releases: Mapping[str, str], nodes: Iterable[ClusterNode]
+) -> Environment:
     """Return the environment to check models in: their operators run there, and nothing is installed.
 
     Args:

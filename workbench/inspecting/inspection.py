@@ -19,21 +19,21 @@ from components.fleet.rendered import Rendered
 from components.fleet.shapes import shape_of
 from components.plan.others import as_written
 from components.plan.plan import Plan, plan
-from components.plan.running import ResourceKey, Running
+from components.plan.running import ResourceKey, RunningFleet
 from components.plan.running_objects import running_autoscaler, running_workload
 
 from .costs import ModelPrice, price_of
 from .endpoints import endpoints_of
-from .environment import ClusterNode, choices_of, environment_of, nodes_of, releases_in
+from .environment import ClusterNode, environment_of, nodes_for, nodes_of, nodes_under, releases_in
 from .parts import Part, parts_of, secrets_of
-from .recognition import Owner, Serving, is_engine_workload, row_of, serving_resources, value_at
-from .snapshot import Identity, Missing, Snapshot, group_of, identity_of
+from .recognition import ManagedBy, Serving, is_engine_workload, row_of, serving_resources, value_at
+from .snapshot import ClusterSnapshot, Identity, Missing, group_of, identity_of
 
 _SCALED_OBJECT = ("keda.sh", "ScaledObject")
 
 
 @dataclass(frozen=True, slots=True)
-class ScaledBy:
+class ModelScaler:
     """What scales a model.
 
     Attributes:
@@ -85,9 +85,9 @@ class InspectedModel:
     release: str
     parts: tuple[Part, ...]
     nodes: tuple[NodeUse, ...]
-    autoscalers: tuple[ScaledBy, ...]
+    autoscalers: tuple[ModelScaler, ...]
     endpoints: tuple[str, ...]
-    owner: Owner
+    owner: ManagedBy
     fit: Fit
     memory: str
     price: ModelPrice
@@ -147,7 +147,7 @@ class Inspection:
         yield from self.findings
 
 
-def inspect(snapshot: Snapshot, unreadable: Sequence[Problem] = ()) -> Inspection:
+def inspect(snapshot: ClusterSnapshot, unreadable: Sequence[Problem] = ()) -> Inspection:
     """Inspect a snapshot.
 
     Args:
@@ -191,7 +191,7 @@ def _order(problem: Problem) -> tuple[object, ...]:
 # From objects to the input of a plan
 
 
-def _manifests(snapshot: Snapshot, found: Sequence[Serving]) -> Iterator[Object]:
+def _manifests(snapshot: ClusterSnapshot, found: Sequence[Serving]) -> Iterator[Object]:
     """Yield the resources of the families that somebody wrote, not those that an operator derives from others."""
     roots = {each.identity for each in found}
     for body in snapshot.objects:
@@ -207,7 +207,7 @@ def _manifests(snapshot: Snapshot, found: Sequence[Serving]) -> Iterator[Object]
             yield body
 
 
-def _as_manifest(body: Object, snapshot: Snapshot) -> Object:
+def _as_manifest(body: Object, snapshot: ClusterSnapshot) -> Object:
     """Return a live object as somebody would write it: without what the server and autoscalers set."""
     manifest = as_written(copied(body))
     if shape_of(body) is not None and _scalers_of(body, snapshot):
@@ -234,8 +234,8 @@ def _loaded(values: Iterable[Object], source: str, releases: Mapping[str, str]) 
 
 
 def _running(
-    snapshot: Snapshot, found: Sequence[Serving], manifests: Manifests, nodes: Mapping[str, ClusterNode]
-) -> Running:
+    snapshot: ClusterSnapshot, found: Sequence[Serving], manifests: Manifests, nodes: Mapping[str, ClusterNode]
+) -> RunningFleet:
     """Return the workloads and autoscalers that are no manifests of a family."""
     items: list[Rendered] = []
     problems: list[Problem] = []
@@ -247,8 +247,7 @@ def _running(
     for each in found:
         _, kind, namespace, name = each.identity
         if each.family:
-            template = _front(each.workloads[0]) if each.workloads else {}
-            choices[kind, namespace, name] = choices_of(each.pods, template, nodes)
+            choices[kind, namespace, name] = nodes_under(each.pods, nodes)
             if (kind, namespace, name) in written:
                 targets.add((kind, namespace, name))
             continue
@@ -259,7 +258,7 @@ def _running(
                 continue
             items.append(item)
             pods = [pod for pod in snapshot.all_owned(body) if pod["kind"] == "Pod"] or each.pods
-            choices[item.kind, item.namespace, item.name] = choices_of(pods, _front(body), nodes)
+            choices[item.kind, item.namespace, item.name] = nodes_under(pods, nodes)
             targets.add((item.kind, item.namespace, item.name))
         for described in each.described:
             item, wrong = running_workload(
@@ -268,7 +267,7 @@ def _running(
             problems += wrong
             if item is not None:
                 items.append(item)
-                choices[item.kind, item.namespace, item.name] = choices_of(each.pods, _front(described.body), nodes)
+                choices[item.kind, item.namespace, item.name] = nodes_under(each.pods, nodes)
     for hpa in snapshot.of_kind("autoscaling", HPA):
         reference = value_at(hpa, "spec.scaleTargetRef") or {}
         target = (reference.get("kind"), hpa["metadata"].get("namespace") or "", reference.get("name"))
@@ -277,16 +276,10 @@ def _running(
         item, wrong = running_autoscaler(hpa, snapshot.source)
         problems += wrong
         items += [item] if item else []
-    return Running(tuple(items), tuple(problems), {key: value for key, value in choices.items() if value})
+    return RunningFleet(tuple(items), tuple(problems), choices, lambda pod: nodes_for(pod, nodes))
 
 
-def _front(body: Object) -> Object:
-    shape = shape_of(body)
-    templates = shape.pod_templates(body) if shape else ()
-    return dict(templates[0].body.get("spec") or {}) if templates else {}
-
-
-def _scalers_of(body: Object, snapshot: Snapshot) -> list[Object]:
+def _scalers_of(body: Object, snapshot: ClusterSnapshot) -> list[Object]:
     """Return the autoscalers whose target is an object, those of families included."""
     _, kind, namespace, name = identity_of(body)
     return [
@@ -308,7 +301,7 @@ def _is_scaler(body: Object) -> bool:
 # From the plan to models
 
 
-def _claims(snapshot: Snapshot, found: Sequence[Serving], planned: Plan) -> dict[ResourceKey, Identity]:
+def _claims(snapshot: ClusterSnapshot, found: Sequence[Serving], planned: Plan) -> dict[ResourceKey, Identity]:
     """Return the model that each object belongs to."""
     claims: dict[ResourceKey, Identity] = {}
     for each in found:
@@ -359,7 +352,7 @@ def _unmet(planned: Plan) -> Iterator[Problem]:
 
 def _model(
     each: Serving,
-    snapshot: Snapshot,
+    snapshot: ClusterSnapshot,
     planned: Plan,
     nodes: Mapping[str, ClusterNode],
     findings: tuple[Problem, ...],
@@ -420,7 +413,9 @@ def _uses(each: Serving, nodes: Mapping[str, ClusterNode]) -> tuple[NodeUse, ...
     return tuple(NodeUse(*key, tuple(sorted(names))) for key, names in sorted(used.items()))
 
 
-def _autoscalers(each: Serving, snapshot: Snapshot, planned: Plan, items: Sequence[Rendered]) -> Iterator[ScaledBy]:
+def _autoscalers(
+    each: Serving, snapshot: ClusterSnapshot, planned: Plan, items: Sequence[Rendered]
+) -> Iterator[ModelScaler]:
     seen: set[ResourceKey] = set()
     for body in (each.resource, *each.workloads):
         for scaler in _scalers_of(body, snapshot):
@@ -432,22 +427,22 @@ def _autoscalers(each: Serving, snapshot: Snapshot, planned: Plan, items: Sequen
             spec = shown.get("spec") or {}
             low = spec.get("minReplicas", spec.get("minReplicaCount"))
             high = spec.get("maxReplicas", spec.get("maxReplicaCount"))
-            yield ScaledBy(shown["kind"], shown["metadata"]["name"], low if low is not None else 1, high)
+            yield ModelScaler(shown["kind"], shown["metadata"]["name"], low if low is not None else 1, high)
     workloads = {(w.kind, w.namespace, w.name) for item in items for w in item.workloads}
     for item, scaler in planned.fleet.autoscalers:
         key = (item.kind, item.namespace, item.name)
         if scaler.target in workloads and key not in seen and not (key[0] == HPA and seen):
             seen.add(key)
-            yield ScaledBy(item.kind, item.name, scaler.minimum, scaler.maximum)
+            yield ModelScaler(item.kind, item.name, scaler.minimum, scaler.maximum)
     bounds = (row_of(each.resource) or {}).get("autoscaler")
     if bounds and not seen and value_at(each.resource, bounds["maximum"]) is not None:
         low, high = (value_at(each.resource, bounds[key]) for key in ("minimum", "maximum"))
-        yield ScaledBy(each.identity[1], each.identity[3], low if isinstance(low, int) else 1, high)
+        yield ModelScaler(each.identity[1], each.identity[3], low if isinstance(low, int) else 1, high)
 
 
 def _unchecked(
     each: Serving,
-    snapshot: Snapshot,
+    snapshot: ClusterSnapshot,
     items: Sequence[Rendered],
     parts: Sequence[Part],
     memory: str,

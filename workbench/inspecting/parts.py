@@ -18,7 +18,7 @@ from components.fleet.objects import Object
 from components.fleet.rendered import Rendered
 from components.fleet.shapes import shape_of
 
-from .recognition import Described, Serving, engine_containers, value_at
+from .recognition import DescribedPods, Serving, engine_containers, value_at
 
 _NUMBERS = 3
 """Numbers of a version, as engines write them."""
@@ -35,7 +35,7 @@ class Part:
         engine: The engine, or the server that its resource names; empty if unknown.
         version: Version of the engine; empty if unknown.
         models: Names that the server accepts.
-        tensor, pipeline, data: Degrees of parallelism; 1 unless set.
+        tensor, pipeline, data: Degrees of parallelism; 1 unless set, and None if a script computes them.
         pods: Pods of one replica.
         resource: The extended resource of its accelerators; empty without one.
         accelerators: Accelerators of one replica.
@@ -49,9 +49,9 @@ class Part:
     version: str
     image: str
     models: tuple[str, ...]
-    tensor: int
-    pipeline: int
-    data: int
+    tensor: int | None
+    pipeline: int | None
+    data: int | None
     pods: int
     resource: str
     accelerators: int
@@ -63,7 +63,7 @@ class Part:
     def parallelism(self) -> str:
         """Such as ``TP 8 PP 2``; empty without any."""
         degrees = (("TP", self.tensor), ("PP", self.pipeline), ("DP", self.data))
-        return " ".join(f"{name} {degree}" for name, degree in degrees if degree > 1)
+        return " ".join(f"{name} {'?' if degree is None else degree}" for name, degree in degrees if degree != 1)
 
 
 def parts_of(each: Serving, items: Sequence[Rendered]) -> tuple[Part, ...]:
@@ -127,7 +127,7 @@ def _part(body: Object, role: str, ready: int | None, *, desired: int | None = N
     )
 
 
-def _described_part(each: Serving, part: Described, ready: int | None) -> Part:
+def _described_part(each: Serving, part: DescribedPods, ready: int | None) -> Part:
     described = _part(part.body, part.role, ready)
     numbers = {name: value for name, value in part.degrees.items() if value > 0}
     return Part(
@@ -157,12 +157,15 @@ def _unknown(each: Serving, ready: int | None) -> Part:
     return Part(title, "", "", "", "", (), 1, 1, 1, 1, "", 0, desired, ready)
 
 
-def _degrees(line: CommandLine | None) -> tuple[int, int, int]:
-    own = engine_line(line) if line else None
-    source = own or line
-    settings = (Setting.TENSOR_PARALLEL, Setting.PIPELINE_PARALLEL, Setting.DATA_PARALLEL)
-    tensor, pipeline, data = (max(source.number_of(each) or 1, 1) if source else 1 for each in settings)
-    return tensor, pipeline, data
+def _degrees(line: CommandLine | None) -> tuple[int | None, int | None, int | None]:
+    source = (engine_line(line) or line) if line else None
+
+    def degree(setting: Setting) -> int | None:
+        if source is None or not source.holds(setting):
+            return 1
+        return source.number_of(setting)  # None for a variable of a script
+
+    return degree(Setting.TENSOR_PARALLEL), degree(Setting.PIPELINE_PARALLEL), degree(Setting.DATA_PARALLEL)
 
 
 def _version(line: CommandLine | None) -> str:

@@ -19,7 +19,7 @@ from toolkit.kube import Kube, KubeError
 from toolkit.kube.errors import NoSuchKindError
 
 from ..errors import WorkbenchError
-from .snapshot import Missing, Snapshot, group_of, is_readable, without_duplicates
+from .snapshot import ClusterSnapshot, Missing, group_of, is_readable, without_duplicates
 
 _DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions")
 _SECRETS = ("v1", "Secret")
@@ -69,7 +69,7 @@ def read_kinds() -> tuple[ReadKind, ...]:
     return (*table, *of_families)
 
 
-def read_cluster(kube: Kube, namespaces: Sequence[str] = ()) -> Snapshot:
+def read_cluster(kube: Kube, namespaces: Sequence[str] = ()) -> ClusterSnapshot:
     """Read a cluster; what must not be read is in the result.
 
     Args:
@@ -82,15 +82,15 @@ def read_cluster(kube: Kube, namespaces: Sequence[str] = ()) -> Snapshot:
     reader = _ClusterReader(kube, tuple(dict.fromkeys(namespaces)))
     for kind in read_kinds():
         reader.read(kind)
-    return Snapshot(
+    return ClusterSnapshot(
         without_duplicates(reader.objects),
         tuple(dict.fromkeys(reader.missing)),
         tuple(sorted(reader.absent)),
         tuple(reader.definitions),
-        reader.api_groups(),
         reader.version(),
         kube.server,
         reader.namespaces,
+        reader.api_groups(),
     )
 
 
@@ -201,7 +201,9 @@ def _discovery(api_version: str, kind: ReadKind, error: KubeError) -> Missing:
     return Missing("get", api_version.rpartition("/")[0], kind.plural, "", error.message, kind.tells)
 
 
-def read_files(paths: Iterable[Path | str], namespace: str = _DEFAULT_NAMESPACE) -> tuple[Snapshot, list[Problem]]:
+def read_files(
+    paths: Iterable[Path | str], namespace: str = _DEFAULT_NAMESPACE
+) -> tuple[ClusterSnapshot, list[Problem]]:
     """Read the YAML of ``kubectl get -o yaml`` or ``helm template`` from files and folders; Secrets are skipped.
 
     Args:
@@ -227,7 +229,7 @@ def read_files(paths: Iterable[Path | str], namespace: str = _DEFAULT_NAMESPACE)
                         objects.append(_in_namespace(body, namespace))
         except YamlError as error:
             problems.append(Problem(str(file), error.line, "", "", "", error.reason))
-    return Snapshot(without_duplicates(objects), source=", ".join(map(str, paths))), problems
+    return ClusterSnapshot(without_duplicates(objects), source=", ".join(map(str, paths))), problems
 
 
 def _objects_in(value: object) -> Iterator[Object]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from components.contract.schema.embedded import CORE, definitions
 from components.contract.tables import load_table
 from components.engines.serving import serving_line
 from components.families import kinds, member_of
@@ -13,7 +14,7 @@ from components.fleet.objects import Object
 from components.fleet.shapes import DEPLOYMENT, LEADER_WORKER_SET, shape_of
 from components.plan.running_objects import malformed
 
-from .snapshot import Identity, Snapshot, group_of, identity_of, owner_reference
+from .snapshot import ClusterSnapshot, Identity, group_of, identity_of, owner_reference
 
 _HELM_LABEL, _HELM = "app.kubernetes.io/managed-by", "Helm"
 _HELM_RELEASE = "meta.helm.sh/release-name"
@@ -21,7 +22,7 @@ _CHART = "helm.sh/chart"
 _POD = ("", "Pod")
 
 
-class Owner(NamedTuple):
+class ManagedBy(NamedTuple):
     """Who manages a resource.
 
     Attributes:
@@ -48,7 +49,7 @@ class Owner(NamedTuple):
                 return f"by hand{f' ({self.name})' if self.name else ''}"
 
 
-class Described(NamedTuple):
+class DescribedPods(NamedTuple):
     """Pods that a resource describes without a workload that was read.
 
     Attributes:
@@ -84,8 +85,8 @@ class Serving:
     project: str = ""
     workloads: tuple[Object, ...] = ()
     pods: tuple[Object, ...] = ()
-    described: tuple[Described, ...] = field(default=(), repr=False)
-    owner: Owner = field(default=Owner("hand"))
+    described: tuple[DescribedPods, ...] = field(default=(), repr=False)
+    owner: ManagedBy = field(default=ManagedBy("hand"))
     is_read: bool = True
 
     @property
@@ -94,7 +95,7 @@ class Serving:
         return identity_of(self.resource)
 
 
-def serving_resources(snapshot: Snapshot) -> tuple[Serving, ...]:
+def serving_resources(snapshot: ClusterSnapshot) -> tuple[Serving, ...]:
     """Return everything that serves models, sorted by namespace, kind and name."""
     candidates = {identity_of(body): body for body in snapshot.objects if _is_candidate(body)}
     labelled = _labelled(snapshot, candidates)
@@ -137,7 +138,7 @@ def is_engine_workload(body: Object) -> bool:
     return any(engine_containers(template.body.get("spec") or {}) for template in _templates(body))
 
 
-def owner_of(body: Object, project: str = "") -> Owner:
+def owner_of(body: Object, project: str = "") -> ManagedBy:
     """Return who manages an object.
 
     Args:
@@ -151,12 +152,12 @@ def owner_of(body: Object, project: str = "") -> Owner:
     if not release and (labels.get(_HELM_LABEL) == _HELM or labels.get("helm-release-name")):
         # `helm template` writes no annotation; Helm adds it when it installs.
         release = str(labels.get("helm-release-name") or labels.get("app.kubernetes.io/instance") or "unnamed")
-    written = Owner("helm", release, stack or str(labels.get(_CHART) or "")) if release else _writer(body)
+    written = ManagedBy("helm", release, stack or str(labels.get(_CHART) or "")) if release else _writer(body)
     if project:
-        return Owner("operator", project, written.text)
+        return ManagedBy("operator", project, written.text)
     reference = owner_reference(body)
     if reference is not None:
-        return Owner("controller", f"{reference.get('kind')}/{reference.get('name')}", written.detail)
+        return ManagedBy("controller", f"{reference.get('kind')}/{reference.get('name')}", written.detail)
     return written
 
 
@@ -187,7 +188,7 @@ def _is_candidate(body: Object) -> bool:
     return member_of(kind)[1].serves if kind else row_of(body) is not None
 
 
-def _labelled(snapshot: Snapshot, candidates: Mapping[Identity, Object]) -> dict[Identity, Identity]:
+def _labelled(snapshot: ClusterSnapshot, candidates: Mapping[Identity, Object]) -> dict[Identity, Identity]:
     """Return the workloads that belong to a resource by label, without a complete chain of owners."""
     found: dict[Identity, Identity] = {}
     for row in (row for row in serving_table()["kinds"] if "label" in row):
@@ -202,7 +203,7 @@ def _labelled(snapshot: Snapshot, candidates: Mapping[Identity, Object]) -> dict
     return found
 
 
-def _serving(root: Object, owned: Sequence[Object], snapshot: Snapshot) -> Serving:
+def _serving(root: Object, owned: Sequence[Object], snapshot: ClusterSnapshot) -> Serving:
     pods = tuple(body for body in owned if (group_of(body), body["kind"]) == _POD)
     row, family = row_of(root), family_of(root)
     if shape_of(root) is not None:
@@ -223,7 +224,7 @@ def _project(body: Object) -> str:
     return kind.releases.project if kind else ""
 
 
-def _by_pods(snapshot: Snapshot, covered: set[Identity]) -> Iterator[Serving]:
+def _by_pods(snapshot: ClusterSnapshot, covered: set[Identity]) -> Iterator[Serving]:
     """Yield what creates pods with an engine and is of a kind that is not read, such as a DaemonSet."""
     groups: dict[Identity, list[Object]] = {}
     tops: dict[Identity, tuple[Object, bool]] = {}
@@ -245,11 +246,11 @@ def _by_pods(snapshot: Snapshot, covered: set[Identity]) -> Iterator[Serving]:
         top, is_read = tops[identity]
         template = {"metadata": {"labels": pods[0]["metadata"].get("labels") or {}}, "spec": pods[0]["spec"]}
         body = _workload_of(top, template, len(pods))
-        owner = owner_of(top) if is_read else Owner("controller", f"{top['kind']}/{top['metadata']['name']}")
-        yield Serving(top, "", "", (), tuple(pods), (Described(body, "spec.containers"),), owner, is_read)
+        owner = owner_of(top) if is_read else ManagedBy("controller", f"{top['kind']}/{top['metadata']['name']}")
+        yield Serving(top, "", "", (), tuple(pods), (DescribedPods(body, "spec.containers"),), owner, is_read)
 
 
-def _described(root: Object, row: Mapping[str, Any], snapshot: Snapshot) -> Iterator[Described]:
+def _described(root: Object, row: Mapping[str, Any], snapshot: ClusterSnapshot) -> Iterator[DescribedPods]:
     """Yield the pods that a resource of another project describes."""
     engine = str(value_at(root, row.get("engine", "")) or "")
     for part in row["pods"]:
@@ -260,6 +261,8 @@ def _described(root: Object, row: Mapping[str, Any], snapshot: Snapshot) -> Iter
         if part.get("container"):
             spec = {"containers": [_with_runtime(spec, value_at(root, part["runtime"]), root, snapshot)]}
         else:
+            # A predictor of KServe has the fields of a pod, and others beside them.
+            spec = {key: value for key, value in spec.items() if key in _pod_fields()}
             path = f"{path}.containers[0]"
         replicas = value_at(root, part["replicas"])
         number = replicas if isinstance(replicas, int) else 1
@@ -274,12 +277,17 @@ def _described(root: Object, row: Mapping[str, Any], snapshot: Snapshot) -> Iter
             body["metadata"]["name"] += f"-{role}"
         parallel = value_at(root, part.get("parallel", "")) or {}
         degrees = {key: value for key, value in parallel.items() if isinstance(value, int)}
-        yield Described(body, path, role, engine, degrees)
+        yield DescribedPods(body, path, role, engine, degrees)
         if part.get("container"):
             return
 
 
-def _with_runtime(own: Object, runtime: Any, root: Object, snapshot: Snapshot) -> Object:  # noqa: ANN401
+@functools.cache
+def _pod_fields() -> frozenset[str]:
+    return frozenset(definitions()[f"{CORE}PodSpec"]["properties"])
+
+
+def _with_runtime(own: Object, runtime: Any, root: Object, snapshot: ClusterSnapshot) -> Object:  # noqa: ANN401
     """Return the container of a resource with what its runtime sets, as KServe merges them."""
     table = serving_table()["runtimes"]
     base: Object = {}
@@ -321,7 +329,7 @@ def _matches(key: str, label: str) -> bool:
     return key.startswith(label) if label.endswith("/") else key == label
 
 
-def _writer(body: Object) -> Owner:
+def _writer(body: Object) -> ManagedBy:
     """Return the client that wrote the spec of an object last, by its managed fields."""
     entries = [
         entry
@@ -329,4 +337,4 @@ def _writer(body: Object) -> Owner:
         if isinstance(entry, dict) and not entry.get("subresource") and "f:spec" in (entry.get("fieldsV1") or {})
     ]
     newest = max(entries, key=lambda entry: str(entry.get("time") or ""), default=None)
-    return Owner("hand", str(newest.get("manager") or "") if newest else "")
+    return ManagedBy("hand", str(newest.get("manager") or "") if newest else "")

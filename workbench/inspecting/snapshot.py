@@ -39,7 +39,7 @@ class Missing(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class ClusterSnapshot:
     """The objects of a cluster, or of files.
 
     Attributes:
@@ -48,20 +48,20 @@ class Snapshot:
         missing: What could not be read.
         absent: The kinds that the server does not serve, as ``Kind.group``.
         definitions: The CustomResourceDefinitions of the families' kinds that the server has.
-        api_groups: The API groups that the server serves; empty if unknown, and for files.
         server_version: Version of the server, such as ``v1.36.3``; empty for files.
         source: Address of the server, or the files.
         namespaces: The namespaces that were read; empty for all.
+        api_groups: The API groups that the server serves; empty if unknown, and for files.
     """
 
     objects: tuple[Object, ...] = ()
     missing: tuple[Missing, ...] = ()
     absent: tuple[str, ...] = ()
     definitions: tuple[Object, ...] = ()
-    api_groups: frozenset[str] = frozenset()
     server_version: str = ""
     source: str = ""
     namespaces: tuple[str, ...] = ()
+    api_groups: frozenset[str] = frozenset()
     _index: dict[Identity, Object] = field(default_factory=dict, init=False, repr=False, compare=False)
     _uids: dict[str, Object] = field(default_factory=dict, init=False, repr=False, compare=False)
     _owned: dict[Identity, list[Object]] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -142,6 +142,10 @@ class Snapshot:
                 seen.add(identity_of(current))
                 yield current
                 queue += self.owned(current)
+
+
+Snapshot = ClusterSnapshot
+"""Short for annotations; the class of this name in ``components.plan.review`` is a revision of a plan."""
 
 
 def group_of(body: Object) -> str:
