@@ -1,8 +1,8 @@
 """What a model costs: the share of the nodes that its replicas use, at the dated prices of their region."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from components.fleet.cloud_providers import default_provider
 from components.fleet.instances import instance
@@ -38,25 +38,16 @@ class ModelPrice(NamedTuple):
         return None if self.usd_per_hour is None else cents(self.usd_per_hour * HOURS_PER_MONTH)
 
 
-class UsedNodes(Protocol):
-    """Nodes of one type that a model runs on."""
-
-    @property
-    def region(self) -> str:
-        """Their region; empty if unknown."""
-
-
-def price_of(items: Sequence[Rendered], parts: Sequence[Part], uses: Sequence[UsedNodes]) -> ModelPrice:
+def price_of(items: Sequence[Rendered], parts: Sequence[Part], regions: Collection[str]) -> ModelPrice:
     """Return the costs of a model.
 
     Args:
         items: What its resource is rendered to.
         parts: Its workloads as they run.
-        uses: The nodes that its pods run on.
+        regions: The regions of its nodes; without any, the prices are those of the usual region.
     """
-    regions = sorted({use.region for use in uses if use.region})
-    provider = default_provider()
-    region = regions[0] if regions else provider.prices.region
+    regions = sorted(regions)
+    region = regions[0] if regions else default_provider().prices.region
     if len(regions) > 1:
         return ModelPrice(unpriced=f"its pods run in several regions, {' and '.join(regions)}")
     prices = Prices(region)

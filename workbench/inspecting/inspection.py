@@ -366,7 +366,10 @@ def _model(
     own = {id(item) for item in items}
     verdicts = [verdict for verdict in planned.verdicts if id(verdict.item) in own]
     worst = min(verdicts, key=lambda verdict: _WORST_FIRST.index(verdict.verdict.fit), default=None)
-    price = price_of(items, parts, _uses(each, nodes))
+    uses = _uses(each, nodes)
+    # Pods that run nowhere yet will run on nodes of the cluster.
+    regions = {use.region for use in uses if use.region} or {node.region for node in nodes.values() if node.region}
+    price = price_of(items, parts, regions)
     return InspectedModel(
         identity=each.identity,
         api_version=str(each.resource.get("apiVersion") or ""),
@@ -374,7 +377,7 @@ def _model(
         family=each.family,
         release=_release_text(releases.get(each.family, ())),
         parts=parts,
-        nodes=_uses(each, nodes),
+        nodes=uses,
         autoscalers=tuple(_autoscalers(each, snapshot, planned, items)),
         endpoints=tuple(endpoints_of(each, snapshot, items)),
         owner=each.owner,
@@ -383,7 +386,9 @@ def _model(
         price=price,
         secrets=secrets_of(each, items),
         findings=findings,
-        unchecked=tuple(_unchecked(each, snapshot, items, parts, worst.text if worst else "", price)),
+        unchecked=tuple(
+            _unchecked(each, snapshot, items, parts, worst.text if worst else "", price, is_placed=bool(regions))
+        ),
     )
 
 
@@ -447,6 +452,8 @@ def _unchecked(
     parts: Sequence[Part],
     memory: str,
     price: ModelPrice,
+    *,
+    is_placed: bool,
 ) -> Iterator[str]:
     if not items:
         yield "memory, flags and metrics (the resource cannot be rendered, see its findings)"
@@ -454,6 +461,8 @@ def _unchecked(
         yield f"memory ({memory.partition(': ')[2]})"
     if price.unpriced:
         yield f"cost ({price.unpriced})"
+    elif not is_placed:
+        yield f"the region of the nodes (costs are those of {price.region})"
     if items and any(not part.engine for part in parts):
         yield "flags and metrics (no known engine runs in it)"
     if any(part.engine and part.is_digest_only for part in parts):
