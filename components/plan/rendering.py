@@ -47,8 +47,8 @@ def render_fleet(
     """
     ordered = sorted(((member_of(source.kind), source) for source in resources), key=_order)
     library = Library((source for _, source in ordered), options.namespace, unread)
-    for item in running:
-        library.add(item)
+    for existing in running:
+        library.add(existing)
     duplicates = _duplicates(ordered, options)
     problems, rendered = list(duplicates.values()), list[Rendered]()
     incomplete = sorted(((member_of(source.kind), source) for source in partial), key=_order)

@@ -107,12 +107,12 @@ def malformed(body: Object, file: str) -> tuple[Problem, ...]:
         namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
         found.append(Problem(file, 0, kind.kind, name, path, reason, namespace=namespace))
 
-    def check(model: type[ApiModel], value: Json, path: str) -> None:
+    def check(model: type[ApiModel], value: Json, outer: tuple[str, ...], *, skip: int = 0) -> None:
         try:
             model.model_validate(_without_nulls(value))
         except ValidationError as error:
             for parts, reason in explain(error, kind):
-                problem(f"{path}.{field_path(parts)}".removesuffix("."), reason)
+                problem(field_path((*outer, *parts[skip:])), reason)
 
     shape, spec = shape_of(body), body.get("spec")
     model = _SPECS.get((kind.api_version, kind.kind))
@@ -120,11 +120,11 @@ def malformed(body: Object, file: str) -> tuple[Problem, ...]:
     if (shape or model or is_pod) and not isinstance(spec, dict):
         problem("spec", f"must be a map, found {format_value(spec)}")
     elif is_pod:
-        check(_Templates, {"template": {"spec": spec}}, "")
+        check(_Templates, {"template": {"spec": spec}}, (), skip=1)
     elif model:
-        check(model, spec, "spec")
+        check(model, spec, ("spec",))
     elif shape and isinstance(spec, dict):
-        check(_Templates, {key: spec[key] for key in ("template", "replicas", "selector") if key in spec}, "spec")
+        check(_Templates, {key: spec[key] for key in ("template", "replicas", "selector") if key in spec}, ("spec",))
         outer, _, count = shape.group_field.partition(".")
         if outer:
             group = spec.get(outer)
@@ -133,7 +133,8 @@ def malformed(body: Object, file: str) -> tuple[Problem, ...]:
                 problem(f"spec.{outer}", "must be a map with the pods of a group, and their number in size")
             else:
                 for field in shape.templates:
-                    check(_Templates, {"template": group.get(field.path.rpartition(".")[2])}, f"spec.{outer}")
+                    name = field.path.rpartition(".")[2]
+                    check(_Templates, {"template": group.get(name)}, ("spec", outer, name), skip=1)
     return tuple(found)
 
 

@@ -1,5 +1,6 @@
 """Inspections of a real API server: its controllers own pods, and its authorizer grants the documented rights."""
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ def models(kube: Kube) -> Iterator[list[Identity]]:
         served(kube, body)
     for name in (SPACE, OTHER):
         kube.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, manager=MANAGER)
-        eventually(lambda name=name: kube.list("v1", "ServiceAccount", name), "default service account")
+        eventually(functools.partial(kube.list, "v1", "ServiceAccount", name), "default service account")
     made = [kube.apply(body, manager=MANAGER) for body in _written()]
     owned = _owned(kube, made)
     eventually(lambda: len(kube.list("v1", "Pod", SPACE)) >= 2, "pods of the Deployments")
@@ -172,7 +173,7 @@ def test_what_runs_is_shown_after_a_hand_edit(kube: Kube, models: list[Identity]
     assert plain.ready is not None
     assert [each.text for each in plain.autoscalers] == ["HorizontalPodAutoscaler/by-hand 1-4"]
     assert plain.endpoints == (f"http://by-hand.{SPACE}.svc.cluster.local:8000",)
-    assert plain.owner.text == f"by hand ({MANAGER})"
+    assert plain.owner.text == f"written by {MANAGER}"
     (helm,) = [model for model in result.models if model.identity[3] == "by-helm"]
     assert helm.owner.text == "Helm release vllm (vLLM production stack)"
 

@@ -63,9 +63,11 @@ def group(name: str, *containers: Object, size: int = 2, replicas: int = 1) -> O
     )
 
 
-def node(name: str, instance_type: str, *, region: str = "us-east-1", gpus: int = 1, **labels: str) -> Object:
+def node(
+    name: str, instance_type: str, *, region: str = "us-east-1", gpus: int = 1, labels: dict[str, str] | None = None
+) -> Object:
     made = an_object("v1", "Node", name, "")
-    made["metadata"]["labels"] = {TYPE: instance_type, REGION: region, **labels}
+    made["metadata"]["labels"] = {TYPE: instance_type, REGION: region, **(labels or {})}
     made["status"] = {"allocatable": {"nvidia.com/gpu": str(gpus)}}
     return made
 

@@ -30,7 +30,7 @@ def shown(model: InspectedModel) -> dict[str, Any]:
         "model": ", ".join(model.models) or "-",
         "parallel": parallelism(model),
         "gpus": model.accelerators,
-        "owner": model.owner.text.removesuffix(", by hand"),
+        "owner": model.owner.text,
     }
 
 

@@ -42,6 +42,13 @@ def test_the_table_names_missing_rights_and_failures() -> None:
     assert "  failed to list scaledobjects.keda.sh (unavailable): autoscalers of KEDA" in lines
 
 
+def test_a_narrow_terminal_names_the_columns_that_are_left_out() -> None:
+    lines = text(whole(), 100).splitlines()
+    assert all(len(line) <= 100 for line in lines)
+    assert "parallel, nodes, autoscaler, owner, endpoint: in a wider terminal, or with --format html" in lines
+    assert not any("wider terminal" in line for line in text(whole(), 160).splitlines())
+
+
 def test_the_headline_counts_models_and_costs() -> None:
     # g5.2xlarge costs 1.212 dollars an hour; the second model could run on the same type.
     assert headline(whole()) == "2 models, 3 accelerators, $2,654.28 a month; 1 error"

@@ -199,7 +199,7 @@ def test_spot_nodes_have_the_price_of_spot() -> None:
     body = live(deployment("a"))
     pods = pod(body, "a-x", "gpu-1")
     demand = model(inspected(body, pods, node("gpu-1", "g5.2xlarge"))).price
-    spot = model(inspected(body, pods, node("gpu-1", "g5.2xlarge", **SPOT))).price
+    spot = model(inspected(body, pods, node("gpu-1", "g5.2xlarge", labels=SPOT))).price
     assert (demand.bought, spot.bought) == ("on-demand", "spot")
     assert spot.usd_per_hour is not None
     assert demand.usd_per_hour is not None

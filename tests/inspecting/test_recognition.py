@@ -183,4 +183,10 @@ def test_the_writer_is_the_last_one_of_the_spec() -> None:
         {"manager": "scaler", "time": "2026-11-03T10:00:00Z", "subresource": "scale", "fieldsV1": {"f:spec": {}}},
         {"manager": "kube-controller-manager", "time": "2026-11-04T10:00:00Z", "fieldsV1": {"f:metadata": {}}},
     ]
-    assert owner_of(body).text == "by hand (argocd)"
+    assert owner_of(body).text == "written by argocd"
+
+
+def test_files_do_not_tell_who_wrote_an_object() -> None:
+    assert owner_of(deployment("a")).text == "unknown"
+    assert owner_of(PLAYGROUND, "llmaz").text == "llmaz operator"
+    assert owner_of(live(PLAYGROUND), "llmaz").text == "llmaz operator (by hand (kubectl))"

@@ -53,7 +53,8 @@ def _labels(each: Serving) -> Iterator[Mapping[str, str]]:
         shape = shape_of(body)
         for template in shape.pod_templates(body) if shape else ():
             yield _with_group(body, (template.body.get("metadata") or {}).get("labels") or {})
-    yield from ((pod["metadata"].get("labels") or {}) for pod in each.pods)
+    if not each.workloads:
+        yield from ((pod["metadata"].get("labels") or {}) for pod in each.pods)
 
 
 def _with_group(body: Object, labels: Mapping[str, str]) -> Mapping[str, str]:

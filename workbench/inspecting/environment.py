@@ -79,7 +79,7 @@ def _node(body: Object) -> ClusterNode:
 
 def nodes_under(pods: Iterable[Object], nodes: Mapping[str, ClusterNode]) -> tuple[NodeChoice, ...]:
     """Return the nodes that pods run on, the most frequent type first."""
-    names = ((pod.get("spec") or {}).get("nodeName") for pod in pods)
+    names = (str((pod.get("spec") or {}).get("nodeName") or "") for pod in pods)
     return _choices(nodes[name] for name in names if name in nodes)
 
 

@@ -2,7 +2,7 @@
 
 import enum
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from io import StringIO
 from pathlib import Path
@@ -225,6 +225,25 @@ def headline(inspection: Inspection) -> str:
 
 # Table
 
+_COLUMNS: Mapping[str, Callable[[InspectedModel], str]] = {
+    "resource": lambda model: f"{model.identity[2]}/{model.title}",
+    "model": lambda model: ", ".join(model.models) or "-",
+    "engine": engines,
+    "parallel": parallelism,
+    "GPUs": accelerators,
+    "nodes": nodes,
+    "ready": replicas,
+    "autoscaler": lambda model: ", ".join(each.text for each in model.autoscalers) or "-",
+    "memory": lambda model: str(model.fit) if model.memory else "-",
+    "$/month": cost,
+    "findings": found,
+    "owner": lambda model: model.owner.text,
+    "endpoint": lambda model: ", ".join(map(_short, model.endpoints)) or "-",
+}
+_WIDE = 160
+"""Width below which some columns are left out, because the others would be unreadable."""
+_WIDE_COLUMNS = ("parallel", "nodes", "autoscaler", "owner", "endpoint")
+
 
 def text(inspection: Inspection, width: int = LOG_WIDTH, *, colors: bool = False) -> str:
     """Return an inspection as text of a given width."""
@@ -232,17 +251,18 @@ def text(inspection: Inspection, width: int = LOG_WIDTH, *, colors: bool = False
 
     output = StringIO()
     console = Console(file=output, width=width, force_terminal=colors, highlight=False, no_color=not colors)
-    for part in _parts(inspection):
+    for part in _parts(inspection, width):
         console.print(part)
     return "\n".join(line.rstrip() for line in output.getvalue().splitlines()) + "\n"
 
 
-def _parts(inspection: Inspection) -> "Iterator[RenderableType]":
+def _parts(inspection: Inspection, width: int) -> "Iterator[RenderableType]":
     version = f" ({inspection.server_version})" if inspection.server_version else ""
     yield _text(f"{inspection.source}{version}: {headline(inspection)}", "bold")
     if inspection.models:
-        yield ""
-        yield _table(inspection.models)
+        yield from ("", _table(inspection.models, width))
+        if width < _WIDE:
+            yield _text(f"{', '.join(_WIDE_COLUMNS)}: in a wider terminal, or with --format html", "dim")
     groups = [(model, model.findings) for model in inspection.models if model.findings]
     if groups or inspection.findings:
         yield from _heading("Findings")
@@ -268,31 +288,22 @@ def _parts(inspection: Inspection) -> "Iterator[RenderableType]":
         yield from (_text(f"  {problem}") for problem in inspection.unreadable)
 
 
-def _table(models: Sequence[InspectedModel]) -> "Table":
+def _table(models: Sequence[InspectedModel], width: int) -> "Table":
     from rich.table import Table
 
     table = Table(box=None, title="Models", title_justify="left", title_style="bold", pad_edge=False)
-    titles = ("resource", "model", "engine", "parallel", "GPUs", "nodes", "ready", "autoscaler", "memory")
-    for title in (*titles, "$/month", "findings", "owner", "endpoint"):
-        table.add_column(title, overflow="fold")
+    columns = {name: cell for name, cell in _COLUMNS.items() if width >= _WIDE or name not in _WIDE_COLUMNS}
+    for name in columns:
+        table.add_column(name, overflow="fold")
     for model in models:
-        scalers = ", ".join(each.text for each in model.autoscalers) or "-"
-        table.add_row(
-            _text(f"{model.identity[2]}/{model.title}"),
-            _text(", ".join(model.models) or "-"),
-            _text(engines(model)),
-            _text(parallelism(model)),
-            _text(accelerators(model)),
-            _text(nodes(model)),
-            _text(replicas(model)),
-            _text(scalers),
-            _text(model.fit if model.memory else "-", _FIT_COLORS.get(model.fit, "")),
-            _text(cost(model)),
-            _text(found(model), _COLORS.get(worst_severity(model.findings), "")),
-            _text(model.owner.text),
-            _text(", ".join(map(_short, model.endpoints)) or "-"),
-        )
+        table.add_row(*(_text(cell(model), _styles(name, model)) for name, cell in columns.items()))
     return table
+
+
+def _styles(column: str, model: InspectedModel) -> str:
+    if column == "memory":
+        return _FIT_COLORS.get(model.fit, "")
+    return _COLORS.get(worst_severity(model.findings), "") if column == "findings" else ""
 
 
 def _short(endpoint: str) -> str:

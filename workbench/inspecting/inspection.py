@@ -29,6 +29,8 @@ from .parts import Part, parts_of, secrets_of
 from .recognition import ManagedBy, Serving, is_engine_workload, row_of, serving_resources, value_at
 from .snapshot import ClusterSnapshot, Identity, Missing, group_of, identity_of
 
+Scalers = Mapping[tuple[str, str], Sequence[Object]]
+"""Autoscalers by namespace and name of their target."""
 _SCALED_OBJECT = ("keda.sh", "ScaledObject")
 
 
@@ -155,13 +157,14 @@ def inspect(snapshot: ClusterSnapshot, unreadable: Sequence[Problem] = ()) -> In
         unreadable: Problems of files.
     """
     nodes, found = nodes_of(snapshot), serving_resources(snapshot)
-    values = [_as_manifest(body, snapshot) for body in _manifests(snapshot, found)]
+    scalers = _scalers(snapshot)
+    values = [_as_manifest(body, scalers) for body in _manifests(snapshot, found)]
     releases = releases_in(snapshot, objects(values, snapshot.source).resources)
     newest = {family: names[-1] for family, names in releases.items()}
     manifests = _loaded(values, snapshot.source, newest)
     running = _running(snapshot, found, manifests, nodes)
     planned = plan(manifests, environment_of(snapshot, newest, nodes.values()), running)
-    claims = _claims(snapshot, found, planned)
+    claims = _claims(snapshot, found, planned, scalers)
     by_model: dict[Identity, list[Problem]] = {}
     rest: list[Problem] = []
     ignored = (entry.problem for entry in planned.ignored)
@@ -169,7 +172,8 @@ def inspect(snapshot: ClusterSnapshot, unreadable: Sequence[Problem] = ()) -> In
         owner = claims.get((problem.kind, problem.namespace, problem.name))
         (rest if owner is None else by_model.setdefault(owner, [])).append(problem)
     models = tuple(
-        _model(each, snapshot, planned, nodes, tuple(by_model.get(each.identity, ())), releases) for each in found
+        _model(each, snapshot, planned, nodes, tuple(by_model.get(each.identity, ())), releases, scalers)
+        for each in found
     )
     return Inspection(
         source=snapshot.source,
@@ -207,10 +211,10 @@ def _manifests(snapshot: ClusterSnapshot, found: Sequence[Serving]) -> Iterator[
             yield body
 
 
-def _as_manifest(body: Object, snapshot: ClusterSnapshot) -> Object:
+def _as_manifest(body: Object, scalers: Scalers) -> Object:
     """Return a live object as somebody would write it: without what the server and autoscalers set."""
     manifest = as_written(copied(body))
-    if shape_of(body) is not None and _scalers_of(body, snapshot):
+    if shape_of(body) is not None and _scalers_of(body, scalers):
         spec = dict(manifest["spec"])
         spec.pop("replicas", None)
         manifest = {**manifest, "spec": spec}
@@ -279,17 +283,21 @@ def _running(
     return RunningFleet(tuple(items), tuple(problems), choices, lambda pod: nodes_for(pod, nodes))
 
 
-def _scalers_of(body: Object, snapshot: ClusterSnapshot) -> list[Object]:
-    """Return the autoscalers whose target is an object, those of families included."""
+def _scalers(snapshot: ClusterSnapshot) -> Scalers:
+    """Return the autoscalers of a cluster, those of families included."""
+    found: dict[tuple[str, str], list[Object]] = {}
+    for body in snapshot.objects:
+        name = value_at(body, "spec.scaleTargetRef.name")
+        if name and _is_scaler(body):
+            found.setdefault((body["metadata"].get("namespace") or "", str(name)), []).append(body)
+    return found
+
+
+def _scalers_of(body: Object, scalers: Scalers) -> list[Object]:
+    """Return the autoscalers whose target is an object."""
     _, kind, namespace, name = identity_of(body)
-    return [
-        each
-        for each in snapshot.objects
-        if (each["metadata"].get("namespace") or "") == namespace
-        and value_at(each, "spec.scaleTargetRef.name") == name
-        and value_at(each, "spec.scaleTargetRef.kind") in (None, kind)
-        and _is_scaler(each)
-    ]
+    candidates = scalers.get((namespace, name), ())
+    return [each for each in candidates if value_at(each, "spec.scaleTargetRef.kind") in (None, kind)]
 
 
 def _is_scaler(body: Object) -> bool:
@@ -301,23 +309,24 @@ def _is_scaler(body: Object) -> bool:
 # From the plan to models
 
 
-def _claims(snapshot: ClusterSnapshot, found: Sequence[Serving], planned: Plan) -> dict[ResourceKey, Identity]:
+def _claims(
+    snapshot: ClusterSnapshot, found: Sequence[Serving], planned: Plan, scalers: Scalers
+) -> dict[ResourceKey, Identity]:
     """Return the model that each object belongs to."""
     claims: dict[ResourceKey, Identity] = {}
     for each in found:
-        own = (each.resource, *each.workloads, *each.pods)
-        for body in own:
-            for scaler in _scalers_of(body, snapshot):
+        for body in (each.resource, *each.workloads):
+            for scaler in _scalers_of(body, scalers):
                 claims.setdefault(_key(scaler), each.identity)
             for child in snapshot.all_owned(body):
                 claims.setdefault(_key(child), each.identity)
-        claims |= {_key(body): each.identity for body in own}
-    for item, scaler in planned.fleet.autoscalers:
+        claims |= {_key(body): each.identity for body in (each.resource, *each.workloads, *each.pods)}
+    for item, rendered in planned.fleet.autoscalers:
         target = next(
             (
                 owner
                 for owner, workload in planned.fleet.workloads
-                if (workload.kind, workload.namespace, workload.name) == scaler.target
+                if (workload.kind, workload.namespace, workload.name) == rendered.target
             ),
             None,
         )
@@ -357,6 +366,7 @@ def _model(
     nodes: Mapping[str, ClusterNode],
     findings: tuple[Problem, ...],
     releases: Mapping[str, Sequence[str]],
+    scalers: Scalers,
 ) -> InspectedModel:
     keys = {_key(body) for body in (each.resource, *each.workloads)}
     keys |= {(each.identity[1], each.identity[2], part.body["metadata"]["name"]) for part in each.described}
@@ -378,7 +388,7 @@ def _model(
         release=_release_text(releases.get(each.family, ())),
         parts=parts,
         nodes=uses,
-        autoscalers=tuple(_autoscalers(each, snapshot, planned, items)),
+        autoscalers=tuple(_autoscalers(each, snapshot, planned, items, scalers)),
         endpoints=tuple(endpoints_of(each, snapshot, items)),
         owner=each.owner,
         fit=worst.verdict.fit if worst else Fit.UNKNOWN,
@@ -387,7 +397,7 @@ def _model(
         secrets=secrets_of(each, items),
         findings=findings,
         unchecked=tuple(
-            _unchecked(each, snapshot, items, parts, worst.text if worst else "", price, is_placed=bool(regions))
+            _unchecked(each, scalers, items, parts, worst.text if worst else "", price, is_placed=bool(regions))
         ),
     )
 
@@ -419,11 +429,11 @@ def _uses(each: Serving, nodes: Mapping[str, ClusterNode]) -> tuple[NodeUse, ...
 
 
 def _autoscalers(
-    each: Serving, snapshot: ClusterSnapshot, planned: Plan, items: Sequence[Rendered]
+    each: Serving, snapshot: ClusterSnapshot, planned: Plan, items: Sequence[Rendered], scalers: Scalers
 ) -> Iterator[ModelScaler]:
     seen: set[ResourceKey] = set()
     for body in (each.resource, *each.workloads):
-        for scaler in _scalers_of(body, snapshot):
+        for scaler in _scalers_of(body, scalers):
             owner = snapshot.owner(scaler)
             shown = owner if owner is not None and (group_of(owner), owner["kind"]) == _SCALED_OBJECT else scaler
             if _key(shown) in seen:
@@ -432,22 +442,24 @@ def _autoscalers(
             spec = shown.get("spec") or {}
             low = spec.get("minReplicas", spec.get("minReplicaCount"))
             high = spec.get("maxReplicas", spec.get("maxReplicaCount"))
-            yield ModelScaler(shown["kind"], shown["metadata"]["name"], low if low is not None else 1, high)
+            bounds = (low if isinstance(low, int) else 1, high if isinstance(high, int) else None)
+            yield ModelScaler(shown["kind"], shown["metadata"]["name"], *bounds)
     workloads = {(w.kind, w.namespace, w.name) for item in items for w in item.workloads}
-    for item, scaler in planned.fleet.autoscalers:
+    for item, rendered in planned.fleet.autoscalers:
         key = (item.kind, item.namespace, item.name)
-        if scaler.target in workloads and key not in seen and not (key[0] == HPA and seen):
+        if rendered.target in workloads and key not in seen and not (key[0] == HPA and seen):
             seen.add(key)
-            yield ModelScaler(item.kind, item.name, scaler.minimum, scaler.maximum)
-    bounds = (row_of(each.resource) or {}).get("autoscaler")
-    if bounds and not seen and value_at(each.resource, bounds["maximum"]) is not None:
-        low, high = (value_at(each.resource, bounds[key]) for key in ("minimum", "maximum"))
-        yield ModelScaler(each.identity[1], each.identity[3], low if isinstance(low, int) else 1, high)
+            yield ModelScaler(item.kind, item.name, rendered.minimum, rendered.maximum)
+    fields = (row_of(each.resource) or {}).get("autoscaler")
+    if fields and not seen:
+        low, high = (value_at(each.resource, fields[key]) for key in ("minimum", "maximum"))
+        if isinstance(high, int):
+            yield ModelScaler(each.identity[1], each.identity[3], low if isinstance(low, int) else 1, high)
 
 
 def _unchecked(
     each: Serving,
-    snapshot: ClusterSnapshot,
+    scalers: Scalers,
     items: Sequence[Rendered],
     parts: Sequence[Part],
     memory: str,
@@ -467,8 +479,8 @@ def _unchecked(
         yield "flags and metrics (no known engine runs in it)"
     if any(part.engine and part.is_digest_only for part in parts):
         yield "flags (the image has a digest and no tag, so its version is unknown)"
-    scalers = [scaler for body in (each.resource, *each.workloads) for scaler in _scalers_of(body, snapshot)]
-    if any((group_of(scaler), scaler["kind"]) == _SCALED_OBJECT for scaler in scalers):
+    own = [scaler for body in (each.resource, *each.workloads) for scaler in _scalers_of(body, scalers)]
+    if any((group_of(scaler), scaler["kind"]) == _SCALED_OBJECT for scaler in own):
         yield "the triggers of ScaledObjects"
 
 

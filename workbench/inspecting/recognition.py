@@ -26,7 +26,8 @@ class ManagedBy(NamedTuple):
     """Who manages a resource.
 
     Attributes:
-        kind: ``operator``, ``helm``, ``controller`` or ``hand``.
+        kind: ``operator``, ``helm``, ``controller``, ``hand`` (kubectl), ``client`` (any other one that wrote it), or
+            ``unknown`` for files, which do not tell.
         name: The project of the operator, the release, the controller, or the field manager.
         detail: The chart or stack of a release, or who wrote the resource of an operator.
     """
@@ -40,13 +41,17 @@ class ManagedBy(NamedTuple):
         detail = f" ({self.detail})" if self.detail else ""
         match self.kind:
             case "operator":
-                return f"{self.name} operator{f', {self.detail}' if self.detail else ''}"
+                return f"{self.name} operator{detail}"
             case "helm":
                 return f"Helm release {self.name}{detail}"
             case "controller":
                 return f"{self.name}{detail}"
+            case "hand":
+                return f"by hand ({self.name})"
+            case "client":
+                return f"written by {self.name}"
             case _:
-                return f"by hand{f' ({self.name})' if self.name else ''}"
+                return "unknown"
 
 
 class DescribedPods(NamedTuple):
@@ -86,7 +91,7 @@ class Serving:
     workloads: tuple[Object, ...] = ()
     pods: tuple[Object, ...] = ()
     described: tuple[DescribedPods, ...] = field(default=(), repr=False)
-    owner: ManagedBy = field(default=ManagedBy("hand"))
+    owner: ManagedBy = field(default=ManagedBy("unknown"))
     is_read: bool = True
 
     @property
@@ -154,7 +159,7 @@ def owner_of(body: Object, project: str = "") -> ManagedBy:
         release = str(labels.get("helm-release-name") or labels.get("app.kubernetes.io/instance") or "unnamed")
     written = ManagedBy("helm", release, stack or str(labels.get(_CHART) or "")) if release else _writer(body)
     if project:
-        return ManagedBy("operator", project, written.text)
+        return ManagedBy("operator", project, written.text if written.kind != "unknown" else "")
     reference = owner_reference(body)
     if reference is not None:
         return ManagedBy("controller", f"{reference.get('kind')}/{reference.get('name')}", written.detail)
@@ -337,4 +342,8 @@ def _writer(body: Object) -> ManagedBy:
         if isinstance(entry, dict) and not entry.get("subresource") and "f:spec" in (entry.get("fieldsV1") or {})
     ]
     newest = max(entries, key=lambda entry: str(entry.get("time") or ""), default=None)
-    return ManagedBy("hand", str(newest.get("manager") or "") if newest else "")
+    if newest is None:
+        return ManagedBy("unknown")
+    manager = str(newest.get("manager") or "")
+    by_hand = any(manager.startswith(name) for name in serving_table()["hand"])
+    return ManagedBy("hand" if by_hand else "client", manager)
