@@ -3,7 +3,6 @@
 import http
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from components.fleet.objects import Object
 from components.plan.plan import Plan
@@ -47,14 +46,7 @@ class ObjectDrift:
         return self.absent or bool(self.fields)
 
 
-class Reader(Protocol):
-    """The part of a client that reads."""
-
-    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object:
-        """Return an object."""
-
-
-def drifts(planned: Iterable[Object], models: Mapping[Key, str], kube: Kube | Reader) -> tuple[ObjectDrift, ...]:
+def drifts(planned: Iterable[Object], models: Mapping[Key, str], kube: Kube) -> tuple[ObjectDrift, ...]:
     """Compare objects with a cluster; only those that differ or could not be read are returned, sorted.
 
     Args:
@@ -75,7 +67,7 @@ def drifts(planned: Iterable[Object], models: Mapping[Key, str], kube: Kube | Re
     return tuple(sorted(found, key=lambda each: (each.namespace, each.model, each.kind, each.name)))
 
 
-def _compared(body: Object, at: ObjectDrift, kube: Kube | Reader) -> ObjectDrift:
+def _compared(body: Object, at: ObjectDrift, kube: Kube) -> ObjectDrift:
     try:
         live = kube.get(at.api_version, at.kind, at.name, at.namespace or None)
     except KubeError as error:
