@@ -31,10 +31,11 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
         "start/five-minutes.md",
         "start/eks.md",
         "start/existing-cluster.md",
+        "inspect.md",
         "start/manifests.md",
         "start/",
     ),
-    "Tasks": ("tasks/", "pull-requests.md"),
+    "Tasks": ("tasks/", "diff.md", "pull-requests.md"),
     "Systems": ("families.md", "releases.md", *(f"{family}.md" for family in FAMILIES), "deviations.md"),
     "Reference": ("workbench.md",),
     "Explanation": (

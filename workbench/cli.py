@@ -23,6 +23,8 @@ MODULES = {
     "manifests": ("validate", "defaults", "crds", "schema"),
     "rendering": ("render",),
     "explaining": ("explain",),
+    "inspecting.command": ("inspect",),
+    "drifting.command": ("diff",),
     "migration": ("migrate",),
     "simulation": ("simulate",),
     "fitting_models": ("fit",),

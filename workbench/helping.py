@@ -7,13 +7,15 @@ import typer
 from typer.core import TyperCommand
 
 START = "Start a repository"
+ADOPT = "Start from what runs in a cluster"
 CHECK, DEPLOY = "Check manifests, without a cluster", "Deploy a stack"
 CAPACITY, FLEET = "Size models and autoscalers", "Run the live fleet on this machine"
 _TAG = re.compile(r"\[(?=[a-z#/@][^\[]*?\])")
 _GROUPS = {
     START: ("init",),
+    ADOPT: ("inspect",),
     CHECK: ("plan", "validate", "explain", "render", "defaults", "crds", "schema", "migrate"),
-    DEPLOY: ("up", "preview", "destroy", "outputs", "capacity", "cluster"),
+    DEPLOY: ("up", "preview", "destroy", "outputs", "diff", "capacity", "cluster"),
     CAPACITY: ("fit", "size", "simulate", "fit-profile"),
     FLEET: ("load", "watch", "fault", "speed"),
 }

@@ -1,0 +1,1 @@
+"""What serves models in a cluster: reading it, recognizing it, and reporting it."""

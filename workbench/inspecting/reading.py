@@ -1,0 +1,264 @@
+"""Reads a snapshot: from an API server, with the verbs get and list, or from YAML files."""
+
+import functools
+import http
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from components.contract.documents.files import manifest_files, read_text
+from components.contract.documents.reader import YamlError, read_documents
+from components.contract.problems import Problem
+from components.contract.schema.builtin import is_namespaced
+from components.contract.tables import load_table
+from components.families import kinds
+from components.fleet.objects import Object
+from components.plan.running_objects import malformed
+from toolkit.kube import Kube, KubeError
+from toolkit.kube.errors import NoSuchKindError
+
+from ..errors import WorkbenchError
+from .snapshot import ClusterSnapshot, Missing, group_of, is_readable, without_duplicates
+
+_DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions")
+_SECRETS = ("v1", "Secret")
+_DEFAULT_NAMESPACE = "default"
+
+
+class ReadKind(NamedTuple):
+    """A kind that is read.
+
+    Attributes:
+        apis: API versions in which it may be served, the preferred one first.
+        tells: What it tells about models.
+        crd: Name of the CustomResourceDefinition from which its release is recognized; empty for other kinds.
+    """
+
+    kind: str
+    plural: str
+    apis: tuple[str, ...]
+    namespaced: bool
+    tells: str
+    crd: str = ""
+
+    @property
+    def title(self) -> str:
+        """``Kind.group``."""
+        return f"{self.kind}.{self.apis[0].rpartition('/')[0]}".rstrip(".")
+
+
+@functools.cache
+def read_kinds() -> tuple[ReadKind, ...]:
+    """Return the kinds that are read: those of the table, and those of all families."""
+    table = [
+        ReadKind(row["kind"], row["plural"], tuple(row["api"]), row["scope"] == "namespaced", row["tells"])
+        for row in load_table(__package__, "kinds.yaml")
+    ]
+    of_families = [
+        ReadKind(
+            kind.kind,
+            kind.plural,
+            (kind.api_version,),
+            kind.namespaced,
+            f"resources of kind {kind.kind}",
+            kind.crd_name if kind.releases.names else "",
+        )
+        for kind in kinds()
+    ]
+    return (*table, *of_families)
+
+
+def read_cluster(kube: Kube, namespaces: Sequence[str] = ()) -> ClusterSnapshot:
+    """Read a cluster; what must not be read is in the result.
+
+    Args:
+        kube: The client. Only GET requests are sent.
+        namespaces: The namespaces to read; all if empty. Cluster-scoped objects are always read.
+
+    Raises:
+        WorkbenchError: the server does not answer, or rejects the credentials.
+    """
+    reader = _ClusterReader(kube, tuple(dict.fromkeys(namespaces)))
+    for kind in read_kinds():
+        reader.read(kind)
+    return ClusterSnapshot(
+        without_duplicates(reader.objects),
+        tuple(dict.fromkeys(reader.missing)),
+        tuple(sorted(reader.absent)),
+        tuple(reader.definitions),
+        reader.version(),
+        kube.server,
+        reader.namespaces,
+        reader.api_groups(),
+    )
+
+
+@dataclass(slots=True)
+class _ClusterReader:
+    kube: Kube
+    namespaces: tuple[str, ...]
+    objects: list[Object] = field(default_factory=list)
+    missing: list[Missing] = field(default_factory=list)
+    absent: set[str] = field(default_factory=set)
+    definitions: list[Object] = field(default_factory=list)
+
+    def read(self, kind: ReadKind) -> None:
+        api_version = self._served(kind)
+        if api_version is None:
+            return
+        group = api_version.rpartition("/")[0]
+        for namespace in self.namespaces if kind.namespaced and self.namespaces else ("",):
+            try:
+                items = self._list(api_version, kind.kind, namespace)
+            except KubeError as error:
+                self._lack(error, Missing("list", group, kind.plural, namespace, error.message, kind.tells))
+                continue
+            # The server leaves out apiVersion and kind in the items of lists of built-in kinds.
+            self.objects += [{"apiVersion": api_version, "kind": kind.kind, **item} for item in items]
+        if kind.crd:
+            self._read_definition(kind.crd)
+
+    def _served(self, kind: ReadKind) -> str | None:
+        """Return the API version in which the server has a kind; None if it has none of them."""
+        for api_version in kind.apis:
+            try:
+                self.kube.resource(api_version, kind.kind)
+            except NoSuchKindError:
+                continue
+            except KubeError as error:
+                self._lack(error, _discovery(api_version, kind, error))
+                return None
+            return api_version
+        self.absent.add(kind.title)
+        self._note_other_versions(kind)
+        return None
+
+    def _note_other_versions(self, kind: ReadKind) -> None:
+        """Report an API group that is served in unknown versions only: its objects exist and are not read."""
+        group = kind.apis[0].rpartition("/")[0]
+        if not group:
+            return
+        try:
+            served = self.kube.request("GET", f"/apis/{group}")
+        except KubeError:
+            return  # the server does not have the group
+        versions = [str(version.get("groupVersion")) for version in served.get("versions") or ()]
+        for api_version in versions:
+            if api_version in kind.apis:
+                continue
+            try:
+                self.kube.resource(api_version, kind.kind)
+            except KubeError:
+                continue
+            reason = f"is served as {api_version}, and only {' and '.join(kind.apis)} can be read"
+            self.missing.append(Missing("list", group, kind.plural, "", reason, kind.tells, denied=False))
+            return
+
+    def _list(self, api_version: str, kind: str, namespace: str) -> list[Object]:
+        try:
+            return self.kube.list(api_version, kind, namespace or None)
+        except KubeError as error:
+            if error.status != http.HTTPStatus.GONE:
+                raise
+        # The list was changed by compaction between two pages; a new one starts at the current state.
+        return self.kube.list(api_version, kind, namespace or None)
+
+    def _read_definition(self, name: str) -> None:
+        api_version, kind, plural = _DEFINITION
+        try:
+            self.definitions.append(self.kube.get(api_version, kind, name))
+        except KubeError as error:
+            if error.status != http.HTTPStatus.NOT_FOUND:  # an aggregated API has none
+                tells = "the releases of the families' APIs"
+                group = api_version.rpartition("/")[0]
+                # One right for all definitions, whichever was refused.
+                reason = f"cannot get {name}" if error.status == http.HTTPStatus.FORBIDDEN else error.message
+                self._lack(error, Missing("get", group, plural, "", reason, tells))
+
+    def _lack(self, error: KubeError, missing: Missing) -> None:
+        if error.unreachable or error.status == http.HTTPStatus.UNAUTHORIZED:
+            raise WorkbenchError(f"{self.kube.server} cannot be read: {error.message}") from None
+        denied = error.status == http.HTTPStatus.FORBIDDEN
+        if not any(known.title == missing.title for known in self.missing):
+            self.missing.append(missing._replace(denied=denied))
+
+    def api_groups(self) -> frozenset[str]:
+        try:
+            groups = self.kube.request("GET", "/apis").get("groups") or ()
+        except KubeError:
+            return frozenset()
+        return frozenset(str(group.get("name")) for group in groups)
+
+    def version(self) -> str:
+        try:
+            return str(self.kube.request("GET", "/version").get("gitVersion", ""))
+        except KubeError:
+            return ""
+
+
+def _discovery(api_version: str, kind: ReadKind, error: KubeError) -> Missing:
+    return Missing("get", api_version.rpartition("/")[0], kind.plural, "", error.message, kind.tells)
+
+
+def read_files(
+    paths: Iterable[Path | str], namespace: str = _DEFAULT_NAMESPACE
+) -> tuple[ClusterSnapshot, list[Problem]]:
+    """Read the YAML of ``kubectl get -o yaml`` or ``helm template`` from files and folders; Secrets are skipped.
+
+    Args:
+        paths: Files, and folders with everything below them.
+        namespace: Namespace of namespaced objects that set none.
+
+    Returns:
+        The snapshot, and the problems of files that cannot be read.
+    """
+    problems: list[Problem] = []
+    objects: list[Object] = []
+    paths = [*paths]
+    for file in manifest_files(paths, problems):
+        text = read_text(file.read_bytes, file, problems)
+        if text is None:
+            continue
+        try:
+            for document in read_documents(text):
+                for body in _objects_in(document.value):
+                    faults = malformed(body, str(file))
+                    problems += faults
+                    if not faults and _identity(body) != _SECRETS:
+                        objects.append(_in_namespace(body, namespace))
+        except YamlError as error:
+            problems.append(Problem(str(file), error.line, "", "", "", error.reason))
+    return ClusterSnapshot(without_duplicates(objects), source=", ".join(map(str, paths))), problems
+
+
+def _objects_in(value: object) -> Iterator[Object]:
+    """Yield the objects of a document: the items of a list, otherwise itself."""
+    items = value.get("items") if isinstance(value, dict) else None
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if isinstance(value, dict) and isinstance(items, list) and isinstance(kind, str) and kind.endswith("List"):
+        singular = {"apiVersion": value.get("apiVersion"), "kind": kind.removesuffix("List")}
+        for item in items:
+            if isinstance(item, dict):
+                yield from _objects_in({**(singular if singular["kind"] else {}), **item})
+    elif isinstance(value, dict) and is_readable(value):
+        yield value
+
+
+def _identity(body: Object) -> tuple[str, str]:
+    return body["apiVersion"], body["kind"]
+
+
+@functools.cache
+def _cluster_scoped() -> frozenset[tuple[str, str]]:
+    return frozenset(
+        (api.rpartition("/")[0], kind.kind) for kind in read_kinds() for api in kind.apis if not kind.namespaced
+    )
+
+
+def _in_namespace(body: Object, namespace: str) -> Object:
+    group, kind = group_of(body), body["kind"]
+    scoped = is_namespaced(group, kind) is False or (group, kind) in _cluster_scoped()
+    if scoped or body["metadata"].get("namespace"):
+        return body
+    return {**body, "metadata": {**body["metadata"], "namespace": namespace}}
