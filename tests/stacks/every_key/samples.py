@@ -81,6 +81,8 @@ SAMPLES: dict[str, Sample] = {
     "workload": Sample("lws"),
     "runtimes": Sample("upstream"),
     "prices": Sample("no/such/file.yaml"),
+    "adopted.objects": Sample(["core/Namespace/models"]),
+    "adopted.retain": Sample(value=False, beside={"adopted": {"objects": ["core/Namespace/models"]}}),
     "otherKinds": Sample("pass", {"models": ["tests/stacks/every_key/other.yaml"]}),
     "ignore": Sample({"access-anonymous": "behind a VPN"}),
     "simulatedNodes": Sample(True),
