@@ -11,7 +11,7 @@ CHECK, DEPLOY = "Check manifests, without a cluster", "Deploy a stack"
 CAPACITY, FLEET = "Size models and autoscalers", "Run the live fleet on this machine"
 _TAG = re.compile(r"\[(?=[a-z#/@][^\[]*?\])")
 _GROUPS = {
-    START: ("init",),
+    START: ("init", "adopt"),
     CHECK: ("plan", "validate", "explain", "render", "defaults", "crds", "schema", "migrate"),
     DEPLOY: ("up", "preview", "destroy", "outputs", "capacity", "cluster"),
     CAPACITY: ("size", "simulate", "fit-profile"),
