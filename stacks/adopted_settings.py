@@ -18,3 +18,6 @@ class AdoptedSettings(Section):
     Services and Namespaces, and objects without a namespace are written as core/Namespace/models."""
     retain: Flag = True
     """Whether the objects stay in the cluster when they leave the stack."""
+    omitted: list[Annotated[str, Field(pattern=ADOPTED)]] = Field(default_factory=list)
+    """Objects that the stack would create in addition to those, and leaves out: what it adds to the resources of an
+    operator, such as a Service for each role, and monitors. Remove a name to create the object."""

@@ -2,11 +2,15 @@
 
 import functools
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pulumi
 
 from components.contract.tables import load_table
+from components.fleet.objects import Object
+from components.fleet.rendered import Rendered
+from components.plan.plan import Plan
 
 from .adopted_settings import AdoptedSettings
 
@@ -50,6 +54,28 @@ class Imports:
             ignore_changes=_undeclared(name, props),
         )
         return pulumi.ResourceTransformationResult(props, pulumi.ResourceOptions.merge(args.opts, options))
+
+
+def without_omitted(planned: Plan, adopted: AdoptedSettings) -> Plan:
+    """Return a plan without the objects that did not exist before the adoption, and the endpoints at them."""
+    omitted = frozenset(adopted.omitted)
+    if not omitted:
+        return planned
+
+    def kept(body: Object | None) -> bool:
+        return body is None or adopted_name(body) not in omitted
+
+    def reduced(item: Rendered) -> Rendered:
+        return replace(
+            item,
+            endpoints=tuple(endpoint for endpoint in item.endpoints if kept(endpoint.body)),
+            autoscalers=tuple(scaler for scaler in item.autoscalers if kept(scaler.body)),
+            others=tuple(filter(kept, item.others)),
+            shared=tuple(filter(kept, item.shared)),
+        )
+
+    fleet = replace(planned.fleet, rendered=tuple(map(reduced, planned.fleet.rendered)))
+    return replace(planned, fleet=fleet, monitoring=tuple(filter(kept, planned.monitoring)))
 
 
 def adopted_name(body: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from components.resources.serving.fleet.prices import own_prices
 from components.resources.serving.model_fleet import ModelFleet
 from components.resources.serving.site import Site
 
-from .adopting import Imports
+from .adopting import Imports, without_omitted
 from .blame import settings_blamed
 from .clouds import CloudName
 from .costs import environment_bill
@@ -47,7 +47,7 @@ def deploy(settings: Settings) -> None:
         pulumi.RunError: a manifest is invalid or does not fit; lists all problems, and creates nothing.
     """
     manifests = load((Path(path) for path in settings.models), settings.releases)
-    planned = plan(manifests, settings.environment(read_text))
+    planned = without_omitted(plan(manifests, settings.environment(read_text)), settings.adopted)
     _LISTENER.get()(settings, planned)
     prices, price_problems = own_prices(settings.prices)
     problems = [*planned.problems, *price_problems]

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from tests.adopting.support import deployment, hpa, leader_worker_set, service, stateful_set
+from tests.adopting.support import deployment, hpa, leader_worker_set, resources_of, service, stateful_set
 from workbench.adopting.decisions import Adoption, Becomes, decide
 from workbench.adopting.settings import fleet_values, present_charts
 from workbench.inspecting.snapshot import Snapshot
 
 Object = dict[str, Any]
-PRESENT = ["leader-worker-set", "llmaz", "metrics-server", "nvidia-device-plugin"]
+PRESENT = ["kthena", "kthena-router", "leader-worker-set", "llmaz", "metrics-server", "nvidia-device-plugin"]
 MODEL = {
     "apiVersion": "llmaz.io/v1alpha1",
     "kind": "OpenModel",
@@ -134,7 +134,25 @@ def test_imports_are_exactly_what_the_plan_creates() -> None:
         "inference.llmaz.io/Playground/models/chat",
         "llmaz.io/OpenModel/qwen",
     )
-    assert adoption.created == ()
+    assert adoption.omitted == ()
+
+
+def test_what_the_plan_adds_to_an_operators_resource_is_left_out() -> None:
+    """The project has a Service for each role of a ModelServing; Kthena's controller creates none."""
+    bodies = resources_of("kthena-routed.yaml", "models")
+    adoption = decisions(*bodies)
+    assert adoption.omitted == ("core/Service/models/mistral-nemo-leader",)
+    assert set(becomes(adoption).values()) == {TYPED}
+
+
+def test_errors_of_what_runs_are_ignored_and_listed() -> None:
+    bodies = resources_of("qwen-oss.yaml", "models")
+    adoption = decisions(*bodies)
+    (playground,) = [each for each in adoption.decisions if each.candidate.identity[1] == "Playground"]
+    assert playground.becomes is TYPED
+    assert [finding.rpartition(" ")[2] for finding in playground.findings] == ["[operator-unsupported]"]
+    annotations = (playground.manifest or {})["metadata"]["annotations"]
+    assert annotations == {"ignore.inference-platform/operator-unsupported": "ran so before it was adopted"}
 
 
 def test_an_autoscaler_keeps_the_replicas() -> None:

@@ -69,6 +69,13 @@ def test_fields_of_former_managers_are_taken_over(project: Path, objects: list[s
     assert graph[PROVIDER].inputs.get("enablePatchForce") == forced
 
 
+def test_omitted_objects_are_not_created_and_no_endpoint_is_at_them(project: Path) -> None:
+    graph = run(project, GOOD, adopted=adopted("core/Namespace/models", omitted=["core/Service/models/opt-lb"]))
+    assert SERVICE not in [entry.key for entry in graph.graph]
+    assert DEPLOYMENT in [entry.key for entry in graph.graph]
+    assert graph.exports["endpoints"] == {}
+
+
 def test_a_name_of_nothing_is_reported(project: Path, caplog: pytest.LogCaptureFixture) -> None:
     run(project, GOOD, adopted=adopted("core/Service/models/opt-lb", "core/Service/models/gone"))
     assert "adopted.objects: core/Service/models/gone: not among the objects of this stack" in caplog.text

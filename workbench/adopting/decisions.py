@@ -78,14 +78,14 @@ class Adoption:
     Attributes:
         decisions: One for each object, sorted by identity.
         imports: Names of the objects that the stack imports, as in the setting ``adopted.objects``.
-        created: Names of the objects that it would create, because they do not exist.
+        omitted: Names of the objects that the plan adds to what runs, and that the stack leaves out.
         unknown: Objects that the plan creates and that are not in the snapshot: they must be looked up first.
         problems: Errors of the settings, which no decision avoids.
     """
 
     decisions: tuple[Decision, ...]
     imports: tuple[str, ...] = ()
-    created: tuple[str, ...] = ()
+    omitted: tuple[str, ...] = ()
     unknown: frozenset[tuple[str, str, str, str]] = frozenset()
     problems: tuple[Problem, ...] = field(default=(), compare=False)
 
@@ -118,9 +118,9 @@ def decide(
     foreign = tuple(problem for problem in errors(planned.problems) if not _decision_of(problem, decisions))
     names = {identity_of(body): adopted_name(body) for body in planned_objects(planned)}
     gone = {(group_of({"apiVersion": api_version}), *rest) for api_version, *rest in absent}
-    created = tuple(sorted(name for identity, name in names.items() if identity in gone))
+    omitted = tuple(sorted(name for identity, name in names.items() if identity in gone))
     imports = tuple(sorted(name for identity, name in names.items() if identity not in gone))
-    return Adoption(ordered, imports, created, unknown, foreign)
+    return Adoption(ordered, imports, omitted, unknown, foreign)
 
 
 def _first_decision(candidate: AdoptableObject) -> Decision:
@@ -218,8 +218,7 @@ def _differences(created: Sequence[Object], snapshot: Snapshot) -> tuple[str, ..
         identity = identity_of(body)
         live = snapshot.find(*identity)
         if live is None:
-            lines.append(f"{title_of(identity)} would be created")
-            continue
+            continue  # left out
         rest = {key: value for key, value in body.items() if key != "apiVersion"}
         lines += [
             f"{title_of(identity)}: {path}: {format_value(masked(before))} becomes {format_value(masked(after))}"

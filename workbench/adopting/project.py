@@ -1,6 +1,6 @@
 """The files of the project that adopts a cluster."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ def project_files(folder: Path, stack: str, adoption: Adoption, values: Mapping[
         answers = Answers(ClusterChoice.EXISTING, "", FamilyChoice.LLMAZ, gateway=False, ci=CiChoice.NONE)
         created = repository(answers, project_name(folder.resolve().name))
         files |= {path: created[path] for path in _OF_PROJECT}
-    files[f"Pulumi.{stack}.yaml"] = stack_file(values, adoption.imports)
+    files[f"Pulumi.{stack}.yaml"] = stack_file(values, adoption)
     return {**files, **model_files(adoption)}
 
 
@@ -41,12 +41,16 @@ def model_files(adoption: Adoption) -> dict[str, str]:
     return {path: dump_all(documents[path]) for path in sorted(documents)}
 
 
-def stack_file(values: Mapping[str, Any], imports: Sequence[str]) -> str:
+def stack_file(values: Mapping[str, Any], adoption: Adoption) -> str:
     """Return Pulumi.<stack>.yaml."""
     config: dict[str, Any] = {"pulumi:disable-default-providers": ["kubernetes", "aws"]}
     config[f"{PROJECT}:models"] = [MODELS]
     config |= {f"{PROJECT}:{key}": value for key, value in values.items()}
-    config[f"{PROJECT}:adopted"] = {"objects": list(imports), "retain": True}
+    config[f"{PROJECT}:adopted"] = {
+        "objects": list(adoption.imports),
+        "retain": True,
+        **({"omitted": list(adoption.omitted)} if adoption.omitted else {}),
+    }
     head = (
         "# Written by workbench adopt. adopted.objects are imported instead of created, and stay in the cluster\n"
         "# when they leave the stack. Remove an object from the list before a change that replaces it.\n"

@@ -14,8 +14,6 @@ from .candidates import candidates
 from .decisions import Adoption, Becomes, decide
 from .settings import fleet_values, present_charts
 
-_PROMETHEUS = "prometheus"
-
 
 @dataclass(frozen=True, slots=True)
 class ReadAdoption:
@@ -43,13 +41,11 @@ def read_adoption(kube: Kube, namespaces: Sequence[str]) -> ReadAdoption:
     present = present_charts(served_groups(kube), snapshot)
     notes = [f"not read: {missing.title} ({missing.reason})" for missing in snapshot.missing]
     read = _decided(kube, snapshot, present)
-    if read.adoption.created and _PROMETHEUS in present:
-        # With a Prometheus, the stack would create monitors for the metrics of autoscalers.
+    if read.adoption.omitted:
         notes.append(
-            "prometheus is not listed under prerequisites.present: the stack would create "
-            f"{', '.join(read.adoption.created)}; add it once the fleet is adopted"
+            "the stack would add these objects, and leaves them out until their names are removed from "
+            f"adopted.omitted: {', '.join(read.adoption.omitted)}"
         )
-        read = _decided(kube, snapshot, [name for name in present if name != _PROMETHEUS])
     return replace(read, notes=tuple(notes))
 
 

@@ -96,6 +96,7 @@ def json_report(adoption: Adoption, notes: Sequence[str], files: Sequence[str]) 
             for decision in adoption.decisions
         ],
         "imports": list(adoption.imports),
+        "omitted": list(adoption.omitted),
         "notes": [*notes, *_former_managers(adoption)],
         "problems": [str(problem) for problem in adoption.problems],
         "files": list(files),

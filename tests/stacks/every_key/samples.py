@@ -82,6 +82,7 @@ SAMPLES: dict[str, Sample] = {
     "runtimes": Sample("upstream"),
     "prices": Sample("no/such/file.yaml"),
     "adopted.objects": Sample(["core/Namespace/models"]),
+    "adopted.omitted": Sample(["core/Service/models/qwen-chat-lb"]),
     "adopted.retain": Sample(value=False, beside={"adopted": {"objects": ["core/Namespace/models"]}}),
     "otherKinds": Sample("pass", {"models": ["tests/stacks/every_key/other.yaml"]}),
     "ignore": Sample({"access-anonymous": "behind a VPN"}),
