@@ -31,6 +31,7 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
         "start/five-minutes.md",
         "start/eks.md",
         "start/existing-cluster.md",
+        "inspect.md",
         "start/manifests.md",
         "start/",
     ),

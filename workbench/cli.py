@@ -24,6 +24,7 @@ MODULES = {
     "manifests": ("validate", "defaults", "crds", "schema"),
     "rendering": ("render",),
     "explaining": ("explain",),
+    "inspecting.command": ("inspect",),
     "migration": ("migrate",),
     "simulation": ("simulate",),
     "sizing": ("size",),

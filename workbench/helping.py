@@ -7,11 +7,13 @@ import typer
 from typer.core import TyperCommand
 
 START = "Start a repository"
+ADOPT = "Start from what runs in a cluster"
 CHECK, DEPLOY = "Check manifests, without a cluster", "Deploy a stack"
 CAPACITY, FLEET = "Size models and autoscalers", "Run the live fleet on this machine"
 _TAG = re.compile(r"\[(?=[a-z#/@][^\[]*?\])")
 _GROUPS = {
-    START: ("init", "adopt"),
+    START: ("init",),
+    ADOPT: ("inspect", "adopt"),
     CHECK: ("plan", "validate", "explain", "render", "defaults", "crds", "schema", "migrate"),
     DEPLOY: ("up", "preview", "destroy", "outputs", "capacity", "cluster"),
     CAPACITY: ("size", "simulate", "fit-profile"),

@@ -27,6 +27,7 @@ from .environment import Environment
 from .monitoring import check_chain, check_controller, check_scraper, has_prometheus, monitoring_objects
 from .others import passed_through
 from .rendering import render_fleet
+from .running import NOTHING_RUNS, RunningFleet, with_nodes, without_answered
 
 if TYPE_CHECKING:
     from ..fleet.cloud import NodePlan
@@ -90,10 +91,23 @@ def namespaces_of(fleet: Fleet) -> list[str]:
 
 
 @paused_collection()
-def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
-    """Render, size and check models for an environment. Problems are returned, never raised."""
-    rendered = render_fleet(
-        manifests.resources, environment.options, unread=manifests.problems, partial=manifests.partial
+def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: RunningFleet = NOTHING_RUNS) -> Plan:
+    """Render, size and check models for an environment. Problems are returned, never raised.
+
+    Args:
+        manifests: The models.
+        environment: Where they run.
+        running: What runs there without a manifest.
+    """
+    rendered = with_nodes(
+        render_fleet(
+            manifests.resources,
+            environment.options,
+            unread=manifests.problems,
+            partial=manifests.partial,
+            running=running.items,
+        ),
+        running,
     )
     chain = metric_chain(rendered, environment.metrics)
     fleet = hardened(placed(with_scaled_objects(rendered, chain), environment), environment)
@@ -101,7 +115,8 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
     door = front_door(fleet, environment.door, environment.file, environment.balancing)
     problems = [
         *manifests.problems,
-        *fleet.problems,
+        *running.problems,
+        *without_answered(fleet, running),
         *chain.problems,
         *check_chain(chain, environment),
         *check_access(fleet, door, environment),
@@ -159,7 +174,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE) -> Plan:
         *_check_images(fleet, passed.objects, needed, environment),
     ]
     scope = Scope(environment.ignore, environment.file, is_known=environment.cluster is not None)
-    effective, ignored = without_ignored(problems, manifests.resources, scope)
+    effective, ignored = without_ignored(problems, (*manifests.resources, *running.sources), scope)
     return _with_cached_images(replace(planned, others=passed.objects, problems=effective, ignored=ignored))
 
 

@@ -1,6 +1,6 @@
 """Renders the loaded resources, and collects their problems."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..contract.findings.collector import Findings, Unrenderable
 from ..contract.findings.ids import RuleId
@@ -15,6 +15,7 @@ from ..fleet.objects import Key, key_of
 from ..fleet.options import Options
 from ..fleet.rendered import Fleet, Rendered
 from .releases import check_release
+from .running import unclaimed
 
 _DEFAULTS = Options()
 _Member = tuple[tuple[Family, Member], LoadedResource]
@@ -26,6 +27,7 @@ def render_fleet(
     options: Options = _DEFAULTS,
     unread: Iterable[Problem] = (),
     partial: Iterable[LoadedResource] = (),
+    running: Sequence[Rendered] = (),
 ) -> Fleet:
     """Render resources that may refer and contribute to each other.
 
@@ -41,9 +43,12 @@ def render_fleet(
             missing model.
         partial: Resources without their invalid fields. They are only checked for further problems: they are not
             rendered, and other resources cannot refer to them.
+        running: Workloads and autoscalers that exist already, to which the resources may refer.
     """
     ordered = sorted(((member_of(source.kind), source) for source in resources), key=_order)
     library = Library((source for _, source in ordered), options.namespace, unread)
+    for existing in running:
+        library.add(existing)
     duplicates = _duplicates(ordered, options)
     problems, rendered = list(duplicates.values()), list[Rendered]()
     incomplete = sorted(((member_of(source.kind), source) for source in partial), key=_order)
@@ -66,7 +71,8 @@ def render_fleet(
         elif (findings.has_errors or findings.is_tentative) and not member.attached:
             library.lose(source)
     clashes, unique = without_clashes(rendered)
-    misdirected, moved = attach_autoscalers(unique)
+    # Names of what exists were accepted by the API server, where objects of two kinds may share one.
+    misdirected, moved = attach_autoscalers((*unique, *unclaimed(unique, running)))
     of_families, common = _of_families(moved, library, options)
     problems += [*clashes, *misdirected, *check_group_names(moved), *of_families]
     return Fleet((*shared_items(moved), *common, *moved), tuple(sorted(problems, key=lambda p: p.sort_key)))

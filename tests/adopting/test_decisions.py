@@ -7,7 +7,7 @@ import pytest
 from tests.adopting.support import deployment, hpa, leader_worker_set, resources_of, service, stateful_set
 from workbench.adopting.decisions import Adoption, Becomes, decide
 from workbench.adopting.settings import fleet_values, present_charts
-from workbench.inspecting.snapshot import Snapshot
+from workbench.inspecting.snapshot import ClusterSnapshot
 
 Object = dict[str, Any]
 PRESENT = ["kthena", "kthena-router", "leader-worker-set", "llmaz", "metrics-server", "nvidia-device-plugin"]
@@ -36,7 +36,7 @@ def with_env(body: Object, **variable: Any) -> Object:
 
 
 def decisions(*objects: Object) -> Adoption:
-    snapshot = Snapshot(tuple(objects))
+    snapshot = ClusterSnapshot(tuple(objects))
     families = [body for body in objects if body["apiVersion"].count(".")]
     values = fleet_values(families, PRESENT)
     absent: set[tuple[str, str, str, str]] = set()
@@ -46,7 +46,7 @@ def decisions(*objects: Object) -> Adoption:
             return adoption
         # Namespaces exist, because there is something in them.
         spaces = [item for item in adoption.unknown if item[1] == "Namespace"]
-        snapshot = Snapshot((*snapshot.objects, *(_namespace(name) for *_, name in spaces)))
+        snapshot = ClusterSnapshot((*snapshot.objects, *(_namespace(name) for *_, name in spaces)))
         absent |= adoption.unknown - set(spaces)
 
 
@@ -201,4 +201,4 @@ def test_a_workload_of_a_secret_says_what_to_do() -> None:
     ],
 )
 def test_charts_that_are_present(groups: list[str], objects: list[Object], charts: list[str]) -> None:
-    assert present_charts(groups, Snapshot(tuple(objects))) == charts
+    assert present_charts(ClusterSnapshot(tuple(objects), api_groups=frozenset(groups))) == charts

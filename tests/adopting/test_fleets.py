@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -102,7 +101,7 @@ def test_adopting_a_fleet_changes_nothing(kube: Kube, cluster: Running, fleet: F
     read = adopted(kube, cluster, fleet, tmp_path)
     own = [decision for decision in read.adoption.decisions if decision.candidate.kind and not decision.owned]
     typed = [decision for decision in own if decision.becomes is Becomes.TYPED]
-    print(f"typed: {len(typed)} of {len(own)}")
+    print(f"typed: {len(typed)} of {len(own)}")  # noqa: T201  the measure, with pytest -rP
     reasons = "\n".join(f"{d.candidate.title}: {d.reason} {d.differences}" for d in own if d not in typed)
     assert len(typed) >= 0.9 * len(own), reasons
     verbatim = {

@@ -10,7 +10,7 @@ from toolkit.errors import UserError
 from toolkit.kube import KubeError
 from toolkit.kube.errors import NoSuchKindError
 from workbench.inspecting.reading import read_cluster, read_files, read_kinds
-from workbench.inspecting.snapshot import Missing, Snapshot, identity_of
+from workbench.inspecting.snapshot import ClusterSnapshot, Missing, identity_of
 
 
 def an_object(kind: str, name: str, *, api: str = "apps/v1", uid: str = "", owner: Object | None = None) -> Object:
@@ -68,7 +68,7 @@ DEPLOYMENT, PODS = ("apps/v1", "Deployment"), ("v1", "Pod")
 
 def test_objects_are_sorted_and_complete() -> None:
     objects = [an_object("Deployment", "b"), an_object("Deployment", "a"), an_object("Pod", "z", api="v1")]
-    snapshot = Snapshot(tuple(objects))
+    snapshot = ClusterSnapshot(tuple(objects))
     assert [identity_of(body)[3] for body in snapshot.objects] == ["z", "a", "b"]
     assert snapshot.objects[0] is objects[2]
 
@@ -78,7 +78,7 @@ def test_owners_are_found_by_uid() -> None:
     middle = an_object("Deployment", "b", uid="2", owner=top)
     pod = an_object("Pod", "c", api="v1", uid="3", owner=middle)
     other = an_object("Pod", "d", api="v1", uid="4")
-    snapshot = Snapshot((top, middle, pod, other))
+    snapshot = ClusterSnapshot((top, middle, pod, other))
     assert snapshot.root(pod) is top
     assert snapshot.root(other) is other
     assert [body["metadata"]["name"] for body in snapshot.all_owned(top)] == ["b", "c"]
@@ -88,19 +88,19 @@ def test_an_owner_of_another_uid_is_another_object() -> None:
     """An object of the same name that was created anew does not own what the earlier one left."""
     new = an_object("Deployment", "a", uid="2")
     pod = an_object("Pod", "c", api="v1", owner=an_object("Deployment", "a", uid="1"))
-    assert Snapshot((new, pod)).owner(pod) is None
+    assert ClusterSnapshot((new, pod)).owner(pod) is None
 
 
 def test_owners_without_uid_are_found_by_name() -> None:
     top = an_object("Deployment", "a")
     pod = an_object("Pod", "c", api="v1", owner=top)
-    assert Snapshot((top, pod)).owner(pod) is top
+    assert ClusterSnapshot((top, pod)).owner(pod) is top
 
 
 def test_objects_that_own_each_other_end() -> None:
     first = an_object("Deployment", "a", uid="1", owner=an_object("Deployment", "b", uid="2"))
     second = an_object("Deployment", "b", uid="2", owner=first)
-    snapshot = Snapshot((first, second))
+    snapshot = ClusterSnapshot((first, second))
     assert snapshot.root(first) is second
     assert len([*snapshot.all_owned(first)]) == 1
 
@@ -149,15 +149,15 @@ def test_secrets_are_never_read() -> None:
 def test_files_are_read_as_kubectl_and_helm_write_them(tmp_path) -> None:
     (tmp_path / "list.yaml").write_text(
         "apiVersion: v1\nkind: List\nitems:\n"
-        "- {apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: x}}\n"
+        "- {apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: x}, spec: {}}\n"
         "- {apiVersion: v1, kind: Secret, metadata: {name: s, namespace: x}, data: {key: dmFsdWU=}}\n"
     )
     (tmp_path / "typed.yml").write_text(
-        "apiVersion: apps/v1\nkind: StatefulSetList\nitems: [{metadata: {name: b, namespace: x}}]\n"
+        "apiVersion: apps/v1\nkind: StatefulSetList\nitems: [{metadata: {name: b, namespace: x}, spec: {}}]\n"
     )
     (tmp_path / "helm.yaml").write_text(
         "---\n# Source: chart/templates/deployment.yaml\n---\n"
-        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: c}}\n---\n"
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: c}, spec: {}}\n---\n"
         "{apiVersion: v1, kind: Node, metadata: {name: gpu-1}}\n---\njust text\n"
     )
     (tmp_path / "broken.yaml").write_text("a: [\n")
@@ -169,3 +169,19 @@ def test_files_are_read_as_kubectl_and_helm_write_them(tmp_path) -> None:
         ("apps", "StatefulSet", "x", "b"),
     ]
     assert [problem.file for problem in problems] == [str(tmp_path / "broken.yaml")]
+
+
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [
+        ("3", "spec"),
+        ("{template: {spec: {containers: 3}}}", "spec.template.spec.containers"),
+        ("{replicas: many}", "spec.replicas"),
+    ],
+)
+def test_workloads_that_cannot_be_read_are_problems(tmp_path, spec: str, path: str) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(f"{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: a}}, spec: {spec}}}\n")
+    snapshot, problems = read_files([file])
+    assert snapshot.objects == ()
+    assert [(problem.kind, problem.name, problem.path) for problem in problems] == [("Deployment", "a", path)]

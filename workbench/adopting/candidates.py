@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from components.contract.kinds import Kind
-from components.engines.command_line import command_line_of
 from components.families import kinds
 from components.fleet.objects import Object
 from components.fleet.shapes import SHAPES, shape_of
 
-from ..inspecting.snapshot import Identity, Snapshot, group_of, identity_of, owner_reference
+from ..inspecting.recognition import is_engine_workload
+from ..inspecting.snapshot import ClusterSnapshot, Identity, group_of, identity_of, owner_reference
 
 _SYSTEM = "kube-"
 _KSERVE = "serving.kserve.io"
@@ -52,7 +52,7 @@ def title_of(identity: Identity) -> str:
     return f"{kind} {f'{namespace}/' if namespace else ''}{name}"
 
 
-def candidates(snapshot: Snapshot) -> tuple[AdoptableObject, ...]:
+def candidates(snapshot: ClusterSnapshot) -> tuple[AdoptableObject, ...]:
     """Return the objects that belong to models, sorted by identity.
 
     If only some namespaces were read, cluster-wide resources belong to models only if a name in these refers to them.
@@ -64,7 +64,7 @@ def candidates(snapshot: Snapshot) -> tuple[AdoptableObject, ...]:
     roots: dict[Identity, AdoptableObject] = {}
     for body in _outside_of_system(snapshot.objects):
         kind = known.find(body["apiVersion"], body["kind"])
-        serves = bool(shape_of(body)) and _runs_engine(body)
+        serves = is_engine_workload(body)
         if (kind and (serves or not shape_of(body))) or serves or group_of(body) == _KSERVE:
             name = body["metadata"]["name"]
             roots[identity_of(body)] = AdoptableObject(body, name, kind, _is_scaled(body, snapshot), _owner(body))
@@ -109,15 +109,7 @@ def pod_templates(body: Object) -> list[Object]:
     return [template.body for template in shape.pod_templates(body)] if shape else []
 
 
-def _runs_engine(body: Object) -> bool:
-    return any(
-        command_line_of(container).engine
-        for template in pod_templates(body)
-        for container in (template.get("spec") or {}).get("containers") or ()
-    )
-
-
-def _is_scaled(body: Object, snapshot: Snapshot) -> bool:
+def _is_scaled(body: Object, snapshot: ClusterSnapshot) -> bool:
     namespace = body["metadata"].get("namespace") or ""
     scalers = (scaler for group, kind in _SCALERS for scaler in snapshot.of_kind(group, kind, namespace))
     return any(_targets(scaler, body) for scaler in scalers)

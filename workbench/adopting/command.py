@@ -16,7 +16,16 @@ from ..errors import WorkbenchError
 Folder = Annotated[
     Path, typer.Argument(metavar="[FOLDER]", help="Project folder; created if it does not exist. Default: this one.")
 ]
-Kubeconfig = Annotated[Path, typer.Option(metavar="FILE", help="Kubeconfig of the cluster.")]
+Kubeconfig = Annotated[Path | None, typer.Option(metavar="FILE", help="Kubeconfig of the cluster.")]
+Origins = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--from",
+        metavar="PATH",
+        help="Read files or folders instead of a cluster: the output of `helm template` or `kustomize build`. Can be "
+        "repeated.",
+    ),
+]
 Context = Annotated[str, typer.Option(help="Context in the kubeconfig. Default: its current context.")]
 Namespaces = Annotated[
     list[str] | None,
@@ -36,7 +45,8 @@ def register(app: typer.Typer) -> None:
 def adopt(
     folder: Folder = Path(),
     *,
-    kubeconfig: Kubeconfig,
+    kubeconfig: Kubeconfig = None,
+    origins: Origins = None,
     context: Context = "",
     namespaces: Namespaces = None,
     stack: Stack = "adopted",
@@ -49,37 +59,42 @@ def adopt(
 
     Resources of the families become typed resources whose operators go on creating the pods; other workloads are
     applied as they are. The first `up` imports all of them: it creates, replaces and restarts nothing. Only GET
-    requests are sent, and Secrets are neither read nor written.
+    requests are sent, and Secrets are neither read nor written. From files, the first `up` creates everything.
 
     Exit codes: 0 success, 1 nothing to adopt or a problem, 2 usage error.
     """
     from toolkit.kube import Kube
 
     from .project import check_absent, project_files, write
-    from .reading import read_adoption
+    from .reading import read_adoption, read_files_adoption
     from .report import json_report, text_report
 
-    if not kubeconfig.is_file():
+    if bool(kubeconfig) == bool(origins):
+        raise WorkbenchError("pass --kubeconfig, the cluster to adopt, or --from, files; not both", 2)
+    if kubeconfig and not kubeconfig.is_file():
         raise WorkbenchError(f"--kubeconfig: {printable(str(kubeconfig))} does not exist", 2)
-    access = _access(folder, kubeconfig, context, cluster_name or stack)
-    with Kube.from_kubeconfig(kubeconfig, context or None) as kube:
-        read = read_adoption(kube, namespaces or ())
+    access = _access(folder, kubeconfig or folder / "kubeconfig", context, cluster_name or stack)
+    if kubeconfig:
+        with Kube.from_kubeconfig(kubeconfig, context or None) as kube:
+            read = read_adoption(kube, namespaces or ())
+    else:
+        read = read_files_adoption(origins or ())
     adoption, notes = read.adoption, list(read.notes)
-    files = project_files(folder, stack, adoption, {**access, **read.values})
-    if not adoption.imports:
+    if not any(decision.manifest for decision in adoption.decisions):
         sys.stdout.write(text_report(adoption, notes))
         raise WorkbenchError("nothing to adopt: no object serves a model; see the report, and --namespace")
+    files = project_files(folder, stack, adoption, {**access, **read.values})
     if not dry_run:
         check_absent(folder, files, force=force)
         write(folder, files)
-        notes += _write_import_file(folder, stack, kubeconfig, context)
+        notes += _write_import_file(folder, stack, kubeconfig, context) if kubeconfig else []
     if output is Format.JSON:
         json.dump(json_report(adoption, notes, () if dry_run else tuple(files)), sys.stdout, indent=2)
         sys.stdout.write("\n")
     else:
         sys.stdout.write(text_report(adoption, notes))
         if not dry_run:
-            sys.stdout.write(_next_steps(folder, stack))
+            sys.stdout.write(_next_steps(folder, stack, imports=bool(kubeconfig)))
     if adoption.problems:
         raise WorkbenchError("the project has problems; see the report")
 
@@ -123,7 +138,7 @@ def import_name(stack: str) -> str:
     return f"import.{stack}.json"
 
 
-def _next_steps(folder: Path, stack: str) -> str:
+def _next_steps(folder: Path, stack: str, *, imports: bool) -> str:
     from ..deploying.call import STATE_DIR
 
     enter = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(printable(str(folder)))} && "
@@ -131,6 +146,8 @@ def _next_steps(folder: Path, stack: str) -> str:
         "",
         "Next, check the fleet:",
         f"  {enter}workbench plan --stack {stack}",
+    ]
+    by_import = [
         "With the Pulumi CLI, import it; the preview then shows no change:",
         f"  pulumi stack init {stack}",
         f"  pulumi import --stack {stack} --file {STATE_DIR}/{import_name(stack)} --protect=false "
@@ -140,4 +157,4 @@ def _next_steps(folder: Path, stack: str) -> str:
         f"  workbench preview --stack {stack} --engine local",
         f"  workbench up --stack {stack} --engine local",
     ]
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in (*lines, *(by_import if imports else ())))

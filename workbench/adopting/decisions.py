@@ -22,7 +22,7 @@ from components.plan.namespaces import namespace_objects
 from components.plan.plan import Plan, plan
 from stacks.adopting import adopted_name
 
-from ..inspecting.snapshot import Identity, Snapshot, group_of, identity_of
+from ..inspecting.snapshot import ClusterSnapshot, Identity, group_of, identity_of
 from .candidates import AdoptableObject, candidates, pod_templates, title_of
 from .declared import declared, missing_parts
 from .settings import environment_of
@@ -95,7 +95,7 @@ class Adoption:
 
 
 def decide(
-    snapshot: Snapshot, values: Mapping[str, Any], absent: Iterable[tuple[str, str, str, str]] = ()
+    snapshot: ClusterSnapshot, values: Mapping[str, Any], absent: Iterable[tuple[str, str, str, str]] = ()
 ) -> Adoption:
     """Decide what each object of a snapshot becomes.
 
@@ -147,7 +147,7 @@ def planned_objects(planned: Plan) -> list[Object]:
 
 
 def _unknown(
-    planned: Plan, snapshot: Snapshot, absent: frozenset[tuple[str, str, str, str]]
+    planned: Plan, snapshot: ClusterSnapshot, absent: frozenset[tuple[str, str, str, str]]
 ) -> frozenset[tuple[str, str, str, str]]:
     wanted = {
         (body["apiVersion"], *identity_of(body)[1:])
@@ -157,7 +157,9 @@ def _unknown(
     return frozenset(wanted - absent)
 
 
-def _rejected(planned: Plan, decisions: Mapping[Identity, Decision], snapshot: Snapshot) -> dict[Identity, Decision]:
+def _rejected(
+    planned: Plan, decisions: Mapping[Identity, Decision], snapshot: ClusterSnapshot
+) -> dict[Identity, Decision]:
     """Return the decisions that must change: of invalid resources, and of those that are rendered otherwise."""
     rejected: dict[Identity, Decision] = {}
     for problem in errors(planned.problems):
@@ -211,7 +213,7 @@ def _source_of(item: Rendered) -> Identity:
     return group, kind.kind, (source.resource.metadata.namespace or "") if kind.namespaced else "", source.name
 
 
-def _differences(created: Sequence[Object], snapshot: Snapshot) -> tuple[str, ...]:
+def _differences(created: Sequence[Object], snapshot: ClusterSnapshot) -> tuple[str, ...]:
     """Return how objects that the plan creates differ from those that run."""
     lines: list[str] = []
     for body in created:

@@ -46,6 +46,8 @@ def stack_file(values: Mapping[str, Any], adoption: Adoption) -> str:
     config: dict[str, Any] = {"pulumi:disable-default-providers": ["kubernetes", "aws"]}
     config[f"{PROJECT}:models"] = [MODELS]
     config |= {f"{PROJECT}:{key}": value for key, value in values.items()}
+    if not adoption.imports:
+        return yaml.safe_dump({"config": config}, sort_keys=False, width=120)
     config[f"{PROJECT}:adopted"] = {
         "objects": list(adoption.imports),
         "retain": True,

@@ -3,13 +3,14 @@
 import http
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from toolkit.kube import Kube, KubeError, NoSuchKindError
 
 from ..errors import WorkbenchError
-from ..inspecting.reading import read_cluster
-from ..inspecting.snapshot import Snapshot
+from ..inspecting.reading import read_cluster, read_files
+from ..inspecting.snapshot import ClusterSnapshot
 from .candidates import candidates
 from .decisions import Adoption, Becomes, decide
 from .settings import fleet_values, present_charts
@@ -26,7 +27,7 @@ class ReadAdoption:
 
     adoption: Adoption
     values: Mapping[str, Any]
-    snapshot: Snapshot
+    snapshot: ClusterSnapshot
     notes: tuple[str, ...] = ()
 
 
@@ -38,7 +39,7 @@ def read_adoption(kube: Kube, namespaces: Sequence[str]) -> ReadAdoption:
         namespaces: The namespaces to adopt; all if empty.
     """
     snapshot = read_cluster(kube, namespaces)
-    present = present_charts(served_groups(kube), snapshot)
+    present = present_charts(snapshot)
     notes = [f"not read: {missing.title} ({missing.reason})" for missing in snapshot.missing]
     read = _decided(kube, snapshot, present)
     if read.adoption.omitted:
@@ -49,7 +50,28 @@ def read_adoption(kube: Kube, namespaces: Sequence[str]) -> ReadAdoption:
     return replace(read, notes=tuple(notes))
 
 
-def _decided(kube: Kube, snapshot: Snapshot, present: Sequence[str]) -> ReadAdoption:
+def read_files_adoption(paths: Sequence[Path]) -> ReadAdoption:
+    """Decide about the objects in files, such as the output of `helm template`, which a stack then creates.
+
+    Raises:
+        WorkbenchError: a file cannot be read.
+    """
+    snapshot, problems = read_files(paths)
+    if problems:
+        raise WorkbenchError("\n".join(map(str, problems)))
+    typed = [candidate.live for candidate in candidates(snapshot) if candidate.kind]
+    values = fleet_values(typed, ())
+    absent: frozenset[tuple[str, str, str, str]] = frozenset()
+    while (adoption := decide(snapshot, values, absent)).unknown:
+        absent |= adoption.unknown
+    # Without a cluster, nothing is known to exist: the stack creates everything.
+    kept = [decision.candidate.live for decision in adoption.having(Becomes.VERBATIM)]
+    spaces = sorted({namespace for body in kept if (namespace := body["metadata"].get("namespace"))})
+    notes = (f"these namespaces must exist: {', '.join(spaces)}",) if spaces else ()
+    return ReadAdoption(replace(adoption, imports=(), omitted=()), values, snapshot, notes)
+
+
+def _decided(kube: Kube, snapshot: ClusterSnapshot, present: Sequence[str]) -> ReadAdoption:
     typed = [candidate.live for candidate in candidates(snapshot) if candidate.kind and not candidate.owner]
     values = fleet_values(typed, present)
     absent: set[tuple[str, str, str, str]] = set()
@@ -84,8 +106,3 @@ def look_up(kube: Kube, api_version: str, kind: str, namespace: str, name: str) 
         raise WorkbenchError(
             f"{title} cannot be read, so that it is unknown whether the stack would create it: {error.message}"
         ) from None
-
-
-def served_groups(kube: Kube) -> list[str]:
-    """Return the API groups that a server serves."""
-    return [str(group.get("name")) for group in kube.request("GET", "/apis").get("groups") or ()]

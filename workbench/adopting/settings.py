@@ -9,7 +9,7 @@ from components.fleet.shapes import shape_of
 from components.plan.environment import Environment
 from components.plan.prerequisites.charts import known
 
-from ..inspecting.snapshot import Snapshot
+from ..inspecting.snapshot import ClusterSnapshot
 from ..subject import fleet_settings
 
 _GPU = "nvidia.com/gpu"
@@ -42,15 +42,9 @@ def fleet_values(objects: Iterable[Object], present: Iterable[str]) -> dict[str,
     }
 
 
-def present_charts(groups: Iterable[str], snapshot: Snapshot) -> list[str]:
-    """Return the charts that the cluster has, as far as its API groups and nodes tell.
-
-    Args:
-        groups: The API groups that the server serves.
-        snapshot: Nodes and workloads.
-    """
-    served = set(groups)
-    charts = {name for name, chart in known().items() if chart.crds and served.issuperset(chart.crds)}
+def present_charts(snapshot: ClusterSnapshot) -> list[str]:
+    """Return the charts that the cluster has, as far as its API groups, workloads and nodes tell."""
+    charts = {name for name, chart in known().items() if chart.crds and snapshot.api_groups.issuperset(chart.crds)}
     # The charts of an API's controllers have their CRDs; those without CRDs are recognized by what they run.
     names = {
         str(value)

@@ -14,11 +14,12 @@ from components.contract.schema.builtin import is_namespaced
 from components.contract.tables import load_table
 from components.families import kinds
 from components.fleet.objects import Object
+from components.plan.running_objects import malformed
 from toolkit.kube import Kube, KubeError
 from toolkit.kube.errors import NoSuchKindError
 
 from ..errors import WorkbenchError
-from .snapshot import Missing, Snapshot, group_of, is_readable, without_duplicates
+from .snapshot import ClusterSnapshot, Missing, group_of, is_readable, without_duplicates
 
 _DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions")
 _SECRETS = ("v1", "Secret")
@@ -68,7 +69,7 @@ def read_kinds() -> tuple[ReadKind, ...]:
     return (*table, *of_families)
 
 
-def read_cluster(kube: Kube, namespaces: Sequence[str] = ()) -> Snapshot:
+def read_cluster(kube: Kube, namespaces: Sequence[str] = ()) -> ClusterSnapshot:
     """Read a cluster; what must not be read is in the result.
 
     Args:
@@ -81,7 +82,7 @@ def read_cluster(kube: Kube, namespaces: Sequence[str] = ()) -> Snapshot:
     reader = _ClusterReader(kube, tuple(dict.fromkeys(namespaces)))
     for kind in read_kinds():
         reader.read(kind)
-    return Snapshot(
+    return ClusterSnapshot(
         without_duplicates(reader.objects),
         tuple(dict.fromkeys(reader.missing)),
         tuple(sorted(reader.absent)),
@@ -89,6 +90,7 @@ def read_cluster(kube: Kube, namespaces: Sequence[str] = ()) -> Snapshot:
         reader.version(),
         kube.server,
         reader.namespaces,
+        reader.api_groups(),
     )
 
 
@@ -181,6 +183,13 @@ class _ClusterReader:
         if not any(known.title == missing.title for known in self.missing):
             self.missing.append(missing._replace(denied=denied))
 
+    def api_groups(self) -> frozenset[str]:
+        try:
+            groups = self.kube.request("GET", "/apis").get("groups") or ()
+        except KubeError:
+            return frozenset()
+        return frozenset(str(group.get("name")) for group in groups)
+
     def version(self) -> str:
         try:
             return str(self.kube.request("GET", "/version").get("gitVersion", ""))
@@ -192,7 +201,9 @@ def _discovery(api_version: str, kind: ReadKind, error: KubeError) -> Missing:
     return Missing("get", api_version.rpartition("/")[0], kind.plural, "", error.message, kind.tells)
 
 
-def read_files(paths: Iterable[Path | str], namespace: str = _DEFAULT_NAMESPACE) -> tuple[Snapshot, list[Problem]]:
+def read_files(
+    paths: Iterable[Path | str], namespace: str = _DEFAULT_NAMESPACE
+) -> tuple[ClusterSnapshot, list[Problem]]:
     """Read the YAML of ``kubectl get -o yaml`` or ``helm template`` from files and folders; Secrets are skipped.
 
     Args:
@@ -211,12 +222,14 @@ def read_files(paths: Iterable[Path | str], namespace: str = _DEFAULT_NAMESPACE)
             continue
         try:
             for document in read_documents(text):
-                objects += _objects_in(document.value)
+                for body in _objects_in(document.value):
+                    faults = malformed(body, str(file))
+                    problems += faults
+                    if not faults and _identity(body) != _SECRETS:
+                        objects.append(_in_namespace(body, namespace))
         except YamlError as error:
             problems.append(Problem(str(file), error.line, "", "", "", error.reason))
-    named = (_in_namespace(body, namespace) for body in objects if _identity(body) != _SECRETS)
-    source = ", ".join(map(str, paths))
-    return Snapshot(without_duplicates(named), source=source), problems
+    return ClusterSnapshot(without_duplicates(objects), source=", ".join(map(str, paths))), problems
 
 
 def _objects_in(value: object) -> Iterator[Object]:

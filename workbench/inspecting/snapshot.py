@@ -39,7 +39,7 @@ class Missing(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class ClusterSnapshot:
     """The objects of a cluster, or of files.
 
     Attributes:
@@ -51,6 +51,7 @@ class Snapshot:
         server_version: Version of the server, such as ``v1.36.3``; empty for files.
         source: Address of the server, or the files.
         namespaces: The namespaces that were read; empty for all.
+        api_groups: The API groups that the server serves; empty if unknown, and for files.
     """
 
     objects: tuple[Object, ...] = ()
@@ -60,7 +61,9 @@ class Snapshot:
     server_version: str = ""
     source: str = ""
     namespaces: tuple[str, ...] = ()
+    api_groups: frozenset[str] = frozenset()
     _index: dict[Identity, Object] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _kinds: dict[tuple[str, str], list[Object]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _uids: dict[str, Object] = field(default_factory=dict, init=False, repr=False, compare=False)
     _owned: dict[Identity, list[Object]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -69,7 +72,8 @@ class Snapshot:
         ordered = {identity_of(body): body for body in sorted(self.objects, key=identity_of)}
         object.__setattr__(self, "objects", tuple(ordered.values()))
         self._index.update(ordered)
-        for body in self.objects:
+        for (group, kind, _, _), body in ordered.items():
+            self._kinds.setdefault((group, kind), []).append(body)
             uid = body["metadata"].get("uid")
             if uid:
                 self._uids[uid] = body
@@ -85,10 +89,9 @@ class Snapshot:
 
     def of_kind(self, group: str, kind: str, namespace: str | None = None) -> tuple[Object, ...]:
         """Return the objects of a kind, of all namespaces unless one is given; empty for the core group."""
+        bodies = self._kinds.get((group, kind), ())
         return tuple(
-            body
-            for (of_group, of_kind, of_namespace, _), body in self._index.items()
-            if (of_group, of_kind) == (group, kind) and namespace in (None, of_namespace)
+            body for body in bodies if namespace is None or (body["metadata"].get("namespace") or "") == namespace
         )
 
     def find(self, group: str, kind: str, namespace: str, name: str) -> Object | None:
@@ -140,6 +143,10 @@ class Snapshot:
                 seen.add(identity_of(current))
                 yield current
                 queue += self.owned(current)
+
+
+Snapshot = ClusterSnapshot
+"""Short for annotations; the class of this name in ``components.plan.review`` is a revision of a plan."""
 
 
 def group_of(body: Object) -> str:

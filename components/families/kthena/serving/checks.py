@@ -4,13 +4,10 @@ import functools
 from collections.abc import Mapping
 
 from ....contract.findings.ids import RuleId
-from ....engines.images import parse_image
-from ....engines.lint import report_findings
 from ....engines.pairs.checks import handover_rule
 from ....engines.pairs.faults import Side, pair_faults
 from ....engines.pairs.rows import Stage
-from ....engines.scripts.checks import script_faults
-from ....engines.served.adapters import adapter_problems
+from ....fleet.arguments import check_arguments as check_server_arguments
 from ....fleet.instances import accelerator_resources, fabrics, instance
 from ....fleet.library import Library
 from ....fleet.placement import requests_of
@@ -180,14 +177,7 @@ def check_scheduling(serving: ServingContext, roles: list[RolePods]) -> None:
 def check_arguments(serving: ServingContext, roles: list[RolePods]) -> None:
     """Check the arguments of the serving containers against the versions of their engines."""
     for role in roles:
-        image = parse_image(str(role.container.get("image") or ""))
-        if image.digest and not image.tag:
-            continue  # the version of an image with only a digest is unknown
-        report_findings(serving.findings, role.server.args.path, role.server.line)
-        for fault in script_faults(role.server.line):
-            serving.findings.record(role.line_path, fault.reason, fault.severity, fault.rule)
-        for severity, reason in adapter_problems(role.server.line):
-            serving.findings.record(role.line_path, reason, severity, RuleId.ADAPTERS_WRONG)
+        check_server_arguments(role.server, role.container, serving.findings)
 
 
 def check_pairs(serving: ServingContext, roles: list[RolePods]) -> None:

@@ -1,13 +1,6 @@
 """The HTML page of a review."""
 
-import base64
-import hashlib
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from components.checks.memory.cases import Fit
-from components.contract.texts.printable import printable
 from components.plan.review.review import ChangeKind, Review
 from components.plan.review.snapshot import FindingState
 
@@ -22,11 +15,8 @@ from ...wording.upgrades import upgrade_lines
 from ..escaping import is_rule
 from ..links import NOWHERE, Links
 from .drawings import cost_plots, flowchart, memory_plot
+from .template import FOLDER, load_template, stylesheet
 
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-_FOLDER = Path(__file__).parent
 _FIT_BADGES = {Fit.FITS: "good", Fit.TIGHT: "tight", Fit.EXCEEDED: "bad", Fit.UNKNOWN: "open"}
 _MAX_BOXES = 200
 """Maximum number of boxes of the diagram; a page has more room than a comment."""
@@ -36,7 +26,7 @@ def html(review: Review, links: Links = NOWHERE) -> str:
     """Return the page."""
     from markupsafe import Markup
 
-    style = (_FOLDER / "style.css").read_text(encoding="utf-8")
+    style = stylesheet()
     models, paid = [*model_lines(review)], has_costs(review)
     memory = [*memory_lines(review.head)]
     chart = diagram(review, _MAX_BOXES)
@@ -50,9 +40,9 @@ def html(review: Review, links: Links = NOWHERE) -> str:
             "rule": links.rule(finding.rule) if links.sources and is_rule(finding.rule) else "",
         }
 
-    return _template().render(
-        style=Markup(style),  # noqa: S704  a file of this package
-        digest=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+    return load_template(FOLDER, "report.html").render(
+        style=style.text,
+        digest=style.digest,
         svg=Markup,
         usd=usd,
         usd_difference=usd_difference,
@@ -83,24 +73,3 @@ def html(review: Review, links: Links = NOWHERE) -> str:
         omitted=chart.omitted,
         footnotes=[*footnotes(review)],
     )
-
-
-@cache
-def _template() -> "Template":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
-
-    def without_control_characters(value: object) -> object:
-        """Remove control and bidirectional characters from every value."""
-        return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=without_control_characters,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("report.html")

@@ -1,0 +1,56 @@
+"""Recognizes containers that serve a model, whatever their image is called."""
+
+import functools
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..contract.tables import load_table
+from .command_line import CommandLine, command_line_of
+from .images import parse_image
+from .registry import Engine, engine_of_program, engines
+from .scripts.commands import commands_of
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+
+
+def serving_line(container: Mapping[str, Any]) -> CommandLine | None:
+    """Return the command line of a container that serves a model with a known engine; None for any other container.
+
+    The engine is that of the image, else of the program that runs, also in the script of a shell. Arguments of a
+    script stay those of the shell.
+    """
+    line = command_line_of(container)
+    if not line.engine:
+        engine = _engine_in_script(line)
+        if engine is None:
+            return None
+        image = parse_image(str(container.get("image") or ""))
+        line = CommandLine(engine.name, engine.version_tag(image.repository, image.tag), line.args, line.command)
+    words = [word.rpartition("/")[2] if place == 0 else word for place, word in enumerate(line.words)]
+    if line.command and words[0] in _table()["idle"]:
+        return None
+    known = engines()[line.engine]
+    # The command of an engine is the first word after its program, or the first argument of the entrypoint.
+    command = words[1:2] if words and words[0] in known.programs else words[:1]
+    return None if command and command[0] in _table()["commands"].get(line.engine, ()) else line
+
+
+def _engine_in_script(line: CommandLine) -> Engine | None:
+    """Return the engine that a script starts last; None without one."""
+    found: Engine | None = None
+    for command in commands_of(line):
+        start = next((place for place, word in enumerate(command) if not _is_before_program(word)), len(command))
+        found = engine_of_program(command[start:]) or found
+    return found
+
+
+def _is_before_program(word: str) -> bool:
+    """Return whether a word of a command may be followed by the program that runs."""
+    return word in _table()["runners"] or word.startswith("-") or _ASSIGNMENT.match(word) is not None
+
+
+@functools.cache
+def _table() -> Mapping[str, Any]:
+    table: Mapping[str, Any] = load_table(__package__, "serving.yaml")
+    return table

@@ -1,0 +1,237 @@
+"""Workloads and autoscalers of a cluster as parts of a fleet: see :mod:`.running`."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+from pydantic import ConfigDict, ValidationError
+
+from ..contract.base import ApiModel, Json, NaturalInt32, PositiveInt32
+from ..contract.findings.collector import Findings
+from ..contract.kinds import Kind
+from ..contract.load import LoadedResource
+from ..contract.messages import explain
+from ..contract.meta import JsonObject, Resource
+from ..contract.problems import Problem, field_path
+from ..contract.schema.embedded import Metrics, PodTemplate, ScaleBehavior, format_value
+from ..engines.command_line import command_line_of
+from ..engines.served.names import served_names
+from ..engines.serving import serving_line
+from ..fleet.arguments import check_arguments
+from ..fleet.autoscalers import Autoscaler
+from ..fleet.extended_resources import fractional_devices
+from ..fleet.objects import HPA, Object, copied
+from ..fleet.origins import Origin
+from ..fleet.rendered import Rendered
+from ..fleet.serving import declared_port, server_of
+from ..fleet.shapes import shape_of
+from ..fleet.workloads import Workload
+from ..fleet.written import pod_demands
+from .others import as_written
+
+
+class RunningSpec(ApiModel):
+    """The spec of a workload that runs; only its pod template is validated."""
+
+    model_config = ConfigDict(extra="allow")
+
+    template: PodTemplate | None = None
+
+
+class RunningObject(Resource):
+    """A workload or autoscaler that runs."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
+
+    spec: RunningSpec
+
+
+class DescribingObject(Resource):
+    """An object of another API that describes pods."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
+
+    spec: JsonObject
+
+
+class _Templates(ApiModel):
+    """The part of a workload that is read before it is validated as a whole."""
+
+    template: PodTemplate | None = None
+    replicas: NaturalInt32 | None = None
+    selector: JsonObject | None = None
+
+
+class _Target(ApiModel):
+    api_version: str | None = None
+    kind: str
+    name: str
+
+
+class _Scaler(ApiModel):
+    scale_target_ref: _Target
+    min_replicas: NaturalInt32 | None = None
+    max_replicas: PositiveInt32
+    metrics: Metrics | None = None
+    behavior: ScaleBehavior | None = None
+
+
+class _ServicePort(ApiModel):
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
+
+    port: PositiveInt32
+
+
+class _Service(ApiModel):
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
+
+    selector: dict[str, str] | None = None
+    ports: list[_ServicePort] | None = None
+
+
+_SPECS: Mapping[tuple[str, str], type[ApiModel]] = {
+    ("autoscaling/v2", HPA): _Scaler,
+    ("v1", "Service"): _Service,
+}
+
+
+def malformed(body: Object, file: str) -> tuple[Problem, ...]:
+    """Return why an object cannot be read: a workload, pod, autoscaler or Service; nothing for other kinds.
+
+    A server returns no such object; a file may contain anything.
+    """
+    found: list[Problem] = []
+    kind = Kind(str(body["apiVersion"]), str(body["kind"]), RunningObject, "", namespaced=True)
+
+    def problem(path: str, reason: str) -> None:
+        namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
+        found.append(Problem(file, 0, kind.kind, name, path, reason, namespace=namespace))
+
+    def check(model: type[ApiModel], value: Json, outer: tuple[str, ...], *, skip: int = 0) -> None:
+        try:
+            model.model_validate(_without_nulls(value))
+        except ValidationError as error:
+            for parts, reason in explain(error, kind):
+                problem(field_path((*outer, *parts[skip:])), reason)
+
+    shape, spec = shape_of(body), body.get("spec")
+    model = _SPECS.get((kind.api_version, kind.kind))
+    is_pod = (kind.api_version, kind.kind) == ("v1", "Pod")
+    if (shape or model or is_pod) and not isinstance(spec, dict):
+        problem("spec", f"must be a map, found {format_value(spec)}")
+    elif is_pod:
+        check(_Templates, {"template": {"spec": spec}}, (), skip=1)
+    elif model:
+        check(model, spec, ("spec",))
+    elif shape and isinstance(spec, dict):
+        check(_Templates, {key: spec[key] for key in ("template", "replicas", "selector") if key in spec}, ("spec",))
+        outer, _, count = shape.group_field.partition(".")
+        if outer:
+            group = spec.get(outer)
+            size = group.get(count, 1) if isinstance(group, dict) else 0
+            if not isinstance(group, dict) or type(size) is not int or size < 1:
+                problem(f"spec.{outer}", "must be a map with the pods of a group, and their number in size")
+            else:
+                for field in shape.templates:
+                    name = field.path.rpartition(".")[2]
+                    check(_Templates, {"template": group.get(name)}, ("spec", outer, name), skip=1)
+    return tuple(found)
+
+
+def running_workload(
+    body: Object, file: str, *, origin: Object | None = None, containers_path: str = ""
+) -> tuple[Rendered | None, tuple[Problem, ...]]:
+    """Return a workload that runs, and its problems; None if its pods cannot be read.
+
+    Args:
+        body: The workload, of a kind in ``fleet.shapes``.
+        file: Where it was read, for messages.
+        origin: The object that describes the pods, if that is not the workload.
+        containers_path: The field of ``origin`` with the serving container; empty for the pod template.
+    """
+    source, problems = _loaded(body, file)
+    if source is not None and origin is not None:
+        source, problems = _loaded(origin, file, DescribingObject)
+    shape = shape_of(body)
+    if source is None or shape is None:
+        return None, problems
+    written: Object = _without_nulls(as_written(copied(body)))
+    templates = shape.pod_templates(written)
+    if not templates or any(not (template.body.get("spec") or {}).get("containers") for template in templates):
+        path = f"{shape.templates[0].path}.spec.containers"
+        return None, (*problems, source.problem(path, "must have at least one container, found none; add one"))
+    findings = Findings(source)
+    for path, reason in fractional_devices(written):
+        findings.error(path, reason)
+    _complete(written, templates[0].body)
+    front = templates[0]
+    containers = front.body["spec"]["containers"]
+    lines = [serving_line(container) or command_line_of(container) for container in containers]
+    server = server_of(containers, source, f"{front.field.path}.spec.containers", lines=lines)
+    if containers_path:
+        args = Origin(source, f"{containers_path}.args")
+        server = replace(server, args=args, ports=Origin(source, f"{containers_path}.ports"))
+    container = containers[server.position]
+    check_arguments(server, container, findings)
+    workload = Workload(
+        body=written,
+        server=server,
+        port=declared_port(container, server.line),
+        replicas=int(written["spec"].get("replicas", 1)),
+        pods=pod_demands(written, shape, source),
+        model=next(iter(served_names(server.line)), source.name),
+        origin=Origin(source),
+    )
+    item = Rendered(
+        source, source.kind.kind, workload.name, workload.namespace, workloads=(workload,), requires=shape.requires
+    )
+    return item, (*problems, *findings.problems)
+
+
+def running_autoscaler(hpa: Object, file: str) -> tuple[Rendered | None, tuple[Problem, ...]]:
+    """Return a HorizontalPodAutoscaler that runs, and its problems; None if it cannot be read."""
+    source, problems = _loaded(hpa, file)
+    if source is None:
+        return None, problems
+    body = _without_nulls(as_written(copied(hpa)))
+
+    def origin(path: str) -> Origin:
+        return Origin(source, f"spec.{path}" if path else "spec")
+
+    namespace = str(body["metadata"]["namespace"])
+    return Rendered(
+        source, source.kind.kind, source.name, namespace, autoscalers=(Autoscaler(body, origin, target_known=True),)
+    ), problems
+
+
+def _loaded(
+    body: Object, file: str, model: type[Resource] = RunningObject
+) -> tuple[LoadedResource | None, tuple[Problem, ...]]:
+    kind = Kind(str(body["apiVersion"]), str(body["kind"]), model, "", namespaced=True)
+    value = _without_nulls(as_written(copied(body)))
+    if isinstance(value.get("spec"), dict):
+        # The API server sets replicas, and autoscalers change them: they are not what somebody wrote.
+        value["spec"].pop("replicas", None)
+    try:
+        resource = model.model_validate(value, context=kind)
+    except ValidationError as error:
+        namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
+        return None, tuple(
+            Problem(file, 0, kind.kind, name, field_path(path), reason, namespace=namespace)
+            for path, reason in explain(error, kind)
+        )
+    return LoadedResource(resource, kind, file, 0), ()
+
+
+def _without_nulls(value: Json) -> Json:
+    """Return a value without nulls, which the API server drops."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
+    return [_without_nulls(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _complete(body: Object, template: Object) -> None:
+    """Set what a chart that was not rendered completely may lack, and later steps read."""
+    selector = body["spec"].setdefault("selector", {})
+    if not isinstance(selector.get("matchLabels"), dict):
+        selector["matchLabels"] = dict((template.get("metadata") or {}).get("labels") or {})

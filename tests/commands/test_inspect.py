@@ -1,0 +1,76 @@
+"""``workbench inspect`` as its users run it."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.commands.support import workbench
+from tests.inspecting.objects import container, deployment, node
+
+WRONG = ["--model", "Qwen/Qwen2.5-7B-Instruct", "--max-model-length", "8192"]
+TOO_LARGE = ["--model", "meta-llama/Llama-3.1-70B-Instruct", "--max-model-len", "8192"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, args in (("wrong", WRONG), ("large", TOO_LARGE)):
+        bodies = [node("gpu-1", "g5.2xlarge"), deployment(name, container(args=args))]
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "objects.yaml").write_text(yaml.safe_dump_all(bodies))
+    return tmp_path
+
+
+def test_files_are_inspected_without_a_cluster(folder: Path) -> None:
+    done = workbench("inspect", "--from", folder / "wrong")
+    assert done.returncode == 0, done.stderr
+    assert "models/Deployment/wrong" in done.stdout
+    assert "[flags-unknown]" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "fail_on", "code"),
+    [("wrong", "error", 0), ("wrong", "warning", 1), ("large", "error", 1), ("large", "warning", 1)],
+)
+def test_findings_decide_about_the_exit_code(folder: Path, name: str, fail_on: str, code: int) -> None:
+    assert workbench("inspect", "--from", folder / name, "--fail-on", fail_on).returncode == code
+
+
+def test_the_report_is_written_to_a_file(folder: Path) -> None:
+    done = workbench("inspect", "--from", folder / "wrong", "--format", "json", "-o", folder / "report.json")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert [model["resource"]["name"] for model in json.loads((folder / "report.json").read_text())["models"]] == [
+        "wrong"
+    ]
+    page = workbench("inspect", "--from", folder / "wrong", "--format", "html").stdout
+    assert page.startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "code"),
+    [
+        (["--from", "{folder}", "-n", "models"], "--from reads files", 2),
+        (["--from", "{folder}/wrong", "-o", "{folder}/missing/report.json"], "does not exist", 1),
+        (["--from", "{folder}/wrong", "-o", "{folder}"], "is a folder", 1),
+        (["--kubeconfig", "{folder}/none"], "no kubeconfig", 1),
+    ],
+)
+def test_wrong_options_end_in_a_message(folder: Path, arguments: list[str], message: str, code: int) -> None:
+    done = workbench("inspect", *(each.format(folder=folder) for each in arguments))
+    assert message in done.stderr
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
+def test_neither_cluster_nor_files_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    done = workbench("inspect")
+    assert (done.returncode, "--kubeconfig" in done.stderr) == (2, True)
+
+
+def test_files_without_an_object_are_named(folder: Path) -> None:
+    (folder / "broken.yaml").write_text("a: [\n")
+    done = workbench("inspect", "--from", folder / "broken.yaml")
+    assert done.returncode == 1
+    assert "not valid YAML" in done.stdout

@@ -1,0 +1,111 @@
+"""The table, the JSON document and the page of an inspection; names of a cluster are hostile input."""
+
+import json
+
+import pytest
+
+from components.fleet.objects import Object
+from tests.inspecting.objects import container, deployment, hpa, live, node, pod, service
+from workbench.inspecting.formats import InspectFormat, document, headline, text, write
+from workbench.inspecting.inspection import Inspection, inspect
+from workbench.inspecting.snapshot import ClusterSnapshot, Missing
+
+HOSTILE = "\x1b[31mred\x1b[0m\u202etxt<script>alert(1)</script>"
+
+
+def whole(model: str = "Qwen/Qwen2.5-7B-Instruct") -> Inspection:
+    wrong = container(args=["--model", model, "--max-model-length", "1"])
+    body = live(deployment("chat", wrong, replicas=2), replicas=2, readyReplicas=1)
+    objects: list[Object] = [body, live(hpa(body, "nothing")), service("chat", "chat"), node("n", "g5.2xlarge")]
+    objects += [pod(body, "chat-x", "n", wrong), live(deployment("idle", container(name="x")))]
+    missing = (
+        Missing("list", "", "services", "", "forbidden", "endpoints"),
+        Missing("list", "keda.sh", "scaledobjects", "", "unavailable", "autoscalers of KEDA", denied=False),
+    )
+    return inspect(ClusterSnapshot(tuple(objects), missing, source="https://cluster", server_version="v1.36.3"))
+
+
+def test_the_table_has_a_row_for_each_model() -> None:
+    shown = text(whole())
+    assert "models/Deployment/chat" in shown
+    assert "vllm 0.9.0" in shown
+    assert "1/2" in shown
+    assert "HorizontalPodAutoscaler/chat 1-4" in shown
+    assert "chat.models:8000" in shown
+    assert "by hand (kubectl)" in shown
+    assert "[metrics-not-exported]" in shown
+
+
+def test_the_table_names_missing_rights_and_failures() -> None:
+    lines = text(whole()).splitlines()
+    assert "  needs the right to list services: endpoints" in lines
+    assert "  failed to list scaledobjects.keda.sh (unavailable): autoscalers of KEDA" in lines
+
+
+def test_a_narrow_terminal_names_the_columns_that_are_left_out() -> None:
+    lines = text(whole(), 100).splitlines()
+    assert all(len(line) <= 100 for line in lines)
+    assert "parallel, nodes, autoscaler, owner, endpoint: in a wider terminal, or with --format html" in lines
+    assert not any("wider terminal" in line for line in text(whole(), 160).splitlines())
+
+
+def test_the_headline_counts_models_and_costs() -> None:
+    # g5.2xlarge costs 1.212 dollars an hour; the second model could run on the same type.
+    assert headline(whole()) == "2 models, 3 accelerators, $2,654.28 a month; 1 error"
+    assert headline(inspect(ClusterSnapshot())) == "0 models, 0 accelerators; no errors"
+
+
+def test_the_document_has_everything_of_a_model() -> None:
+    found = document(whole())
+    chat = found["models"][0]
+    assert chat["resource"] == {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "models", "name": "chat"}
+    assert chat["models"] == ["Qwen/Qwen2.5-7B-Instruct"]
+    assert chat["replicas"] == {"desired": 2, "ready": 1}
+    assert chat["workloads"][0]["parallelism"] == {"tensor": 1, "pipeline": 1, "data": 1, "pods": 1}
+    assert chat["nodes"] == [{"instanceType": "g5.2xlarge", "capacity": "", "region": "us-east-1", "names": ["n"]}]
+    assert chat["autoscalers"] == [{"kind": "HorizontalPodAutoscaler", "name": "chat", "minimum": 1, "maximum": 4}]
+    assert chat["cost"]["usdPerHour"] == "2.424"
+    assert chat["cost"]["usdPerMonth"] == "1769.52"
+    assert {each["rule"] for each in chat["findings"]} == {"flags-unknown", "metrics-not-exported"}
+    assert found["missing"][0] == {
+        "verb": "list",
+        "group": "",
+        "resource": "services",
+        "namespace": "",
+        "denied": True,
+        "reason": "forbidden",
+        "unchecked": "endpoints",
+    }
+
+
+@pytest.mark.parametrize("form", InspectFormat)
+def test_the_same_inspection_is_the_same_text(form: InspectFormat) -> None:
+    assert write(whole(), form) == write(whole(), form)
+
+
+@pytest.mark.parametrize("form", InspectFormat)
+def test_names_of_a_cluster_cannot_control_a_terminal(form: InspectFormat) -> None:
+    shown = write(whole(HOSTILE), form)
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert "<script>" not in shown or form is not InspectFormat.HTML
+    if form is InspectFormat.JSON:
+        assert json.loads(shown)["models"][0]["models"] == [HOSTILE]
+
+
+def test_markup_of_the_table_library_is_text() -> None:
+    assert "[bold]model[/bold]" in text(whole("[bold]model[/bold]"))
+
+
+def test_values_that_look_like_secrets_are_masked() -> None:
+    body = live(deployment("chat", container(env=[{"name": "HF_TOKEN", "value": "hf_" + "a1B2" * 9}])))
+    result = inspect(ClusterSnapshot((body,), source="cluster"))
+    assert {each.rule for each in result.models[0].findings} == {"security-secret-in-clear"}
+    for form in InspectFormat:
+        assert "a1B2a1B2" not in write(result, form)
+
+
+def test_an_empty_cluster_is_a_result() -> None:
+    empty = inspect(ClusterSnapshot(source="https://cluster"))
+    assert text(empty) == "https://cluster: 0 models, 0 accelerators; no errors\n"
+    assert "Nothing that serves a model was found" in write(empty, InspectFormat.HTML)

@@ -1,0 +1,359 @@
+"""Inspections: findings, memory and costs are those of a plan; nodes, replicas and addresses those of the cluster."""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+import yaml
+
+from components.contract.problems import Problem
+from components.families import objects
+from components.fleet.objects import Object
+from components.plan.environment import Environment
+from components.plan.plan import plan
+from tests.inspecting.objects import (
+    TYPE,
+    an_object,
+    container,
+    deployment,
+    group,
+    hpa,
+    live,
+    node,
+    pod,
+    service,
+)
+from workbench.inspecting.environment import environment_of, nodes_of
+from workbench.inspecting.inspection import InspectedModel, Inspection, inspect
+from workbench.inspecting.snapshot import ClusterSnapshot, Missing
+
+ROOT = Path(__file__).parents[2]
+SPOT = {"eks.amazonaws.com/capacityType": "SPOT"}
+Comparable = tuple[str, str, str, str, str, str]
+
+
+def inspected(*bodies: Object, **more: object) -> Inspection:
+    return inspect(ClusterSnapshot(bodies, source="cluster", **more))  # type: ignore[arg-type]
+
+
+def model(result: Inspection) -> InspectedModel:
+    (found,) = result.models
+    return found
+
+
+def comparable(problems: Iterable[Problem]) -> set[Comparable]:
+    """Return findings without the file, which is the cluster here and a manifest there."""
+    return {(str(each.rule), str(each.severity), each.kind, each.name, each.path, each.reason) for each in problems}
+
+
+# The findings of a plan
+
+MANIFESTS = sorted(ROOT.glob("stacks/models/*.yaml")) + sorted(ROOT.glob("components/families/*/samples/*.yaml"))
+
+
+def documents(path: Path) -> list[Object]:
+    found = [each for each in yaml.safe_load_all(path.read_text()) if each]
+    return [_in_namespace(each) for each in found if not objects([each]).others]
+
+
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: f"{path.parent.parent.name}-{path.stem}")
+def test_findings_are_those_of_the_plan_of_the_same_manifests(path: Path) -> None:
+    written = documents(path)
+    result = inspected(*map(live, written))
+    assert result.planned
+    releases = result.planned.environment.options.releases
+    expected = plan(objects(written, releases=releases), _environment(releases))
+    problems = [*expected.problems, *(entry.problem for entry in expected.ignored)]
+    assert comparable(result.all_findings) == comparable(problems)
+
+
+def test_the_manifests_of_the_comparison_have_findings() -> None:
+    found = [each for path in MANIFESTS for each in inspected(*map(live, documents(path))).all_findings]
+    assert len({each.rule for each in found}) > 10
+
+
+def _environment(releases: Mapping[str, str] = MappingProxyType({})) -> Environment:
+    return Environment(options=environment_of(ClusterSnapshot(), releases, ()).options)
+
+
+def _in_namespace(body: Object) -> Object:
+    kind = objects([body]).resources
+    if kind and not kind[0].kind.namespaced:
+        return body
+    return {**body, "metadata": {"namespace": "default", **body["metadata"]}}
+
+
+def test_findings_of_a_group_are_those_of_the_plan() -> None:
+    wrong = group("a", container(args=["--model", "a/b", "--max-model-length", "8192"]))
+    result = inspected(live(wrong))
+    expected = plan(objects([wrong]), _environment())
+    assert comparable(model(result).findings) == comparable(expected.problems)
+    assert {each.rule for each in model(result).findings} == {"flags-unknown"}
+
+
+def test_findings_of_a_deployment_are_those_of_a_group_of_one_pod() -> None:
+    """Deployments have no kind among the families; the pods of a LeaderWorkerSet are the same pods."""
+    wrong = container(args=["--model", "meta-llama/Llama-3.1-70B-Instruct", "--max-model-length", "8192"])
+    nodes = node("gpu-1", "g5.2xlarge")
+    single = inspected(nodes, live(deployment("a", wrong)))
+    several = inspected(nodes, live(group("a", wrong, size=1)))
+    assert {each.rule for each in model(single).findings} == {"flags-unknown", "memory-exceeded"}
+    strip = [
+        {(rule, severity, reason) for rule, severity, _, _, _, reason in comparable(model(each).findings)}
+        for each in (single, several)
+    ]
+    assert strip[0] == strip[1]
+
+
+def test_a_finding_names_the_field_of_the_object() -> None:
+    result = model(inspected(live(deployment("a", container(args=["--model", "a/b", "--max-model-length", "1"])))))
+    (found,) = result.findings
+    assert (found.kind, found.namespace, found.name) == ("Deployment", "models", "a")
+    assert found.path == "spec.template.spec.containers[0].args[2]"
+
+
+# Autoscalers
+
+
+def test_an_autoscaler_on_a_metric_that_no_engine_exports() -> None:
+    body = live(deployment("a"))
+    result = model(inspected(body, live(hpa(body, "vllm:num_requests_waitin"))))
+    assert [(each.rule, each.kind, each.path) for each in result.findings] == [
+        ("metrics-not-exported", "HorizontalPodAutoscaler", "spec.metrics[0].pods.metric.name")
+    ]
+    assert [each.text for each in result.autoscalers] == ["HorizontalPodAutoscaler/a 1-4"]
+    right = model(inspected(body, live(hpa(body))))
+    assert right.findings == ()
+
+
+def test_an_autoscaler_of_a_group() -> None:
+    body = live(group("a", size=1))
+    result = model(inspected(body, live(hpa(body, "vllm:nothing"))))
+    assert [each.rule for each in result.findings] == ["metrics-not-exported"]
+
+
+def test_an_autoscaler_of_something_else_is_left_out() -> None:
+    other = deployment("web", container(image="nginx:1.29", args=[]))
+    result = inspected(live(deployment("a")), live(other), live(hpa(other, "requests")))
+    assert (model(result).autoscalers, [*result.all_findings]) == ((), [])
+
+
+def test_two_autoscalers_of_one_model() -> None:
+    body = live(deployment("a"))
+    result = model(inspected(body, live(hpa(body)), live(hpa(body, name="b"))))
+    assert {each.rule for each in result.findings} == {"autoscaling-contested"}
+
+
+def test_a_scaled_object_is_shown_in_place_of_its_autoscaler() -> None:
+    body = live(deployment("a"))
+    reference = {"name": "a"}
+    scaled = live(
+        an_object("keda.sh/v1alpha1", "ScaledObject", "a", scaleTargetRef=reference, maxReplicaCount=3, triggers=[])
+    )
+    child = live(hpa(body, "s0-prometheus", "keda-hpa-a"), scaled)
+    result = model(inspected(body, scaled, child))
+    assert [each.text for each in result.autoscalers] == ["ScaledObject/a 1-3"]
+    assert "the triggers of ScaledObjects" in result.unchecked
+    assert result.findings == ()
+
+
+def test_a_variant_finds_its_deployment() -> None:
+    body = live(deployment("a"))
+    variant = live(
+        an_object(
+            "llmd.ai/v1alpha1",
+            "VariantAutoscaling",
+            "a-variant",
+            scaleTargetRef={"kind": "Deployment", "name": "a"},
+            modelID="Qwen/Qwen2.5-7B-Instruct",
+            maxReplicas=3,
+        )
+    )
+    found = model(inspected(body, variant))
+    assert [(each.kind, each.name) for each in found.autoscalers] == [("VariantAutoscaling", "a-variant")]
+    missing = inspected(variant)
+    assert missing.models == ()
+    assert [each.rule for each in missing.findings] == ["reference-missing"]
+
+
+# What only the cluster knows
+
+
+def test_nodes_replicas_and_costs() -> None:
+    body = live(deployment("a", replicas=2), replicas=2, readyReplicas=1)
+    set_of = live(an_object("apps/v1", "ReplicaSet", "a-1"), body)
+    pods = [pod(set_of, "a-1-x", "gpu-1"), pod(set_of, "a-1-y", "gpu-2", ready=False)]
+    nodes = [node(name, "g5.2xlarge") for name in ("gpu-1", "gpu-2")]
+    found = model(inspected(body, set_of, *pods, *nodes))
+    assert (found.desired, found.ready, found.accelerators) == (2, 1, 2)
+    (use,) = found.nodes
+    assert (use.instance_type, use.region, use.names) == ("g5.2xlarge", "us-east-1", ("gpu-1", "gpu-2"))
+    # components/clouds/aws/prices/on_demand_us_east_1.csv: g5.2xlarge at 1.212 a node and hour
+    assert found.price.usd_per_hour == Decimal("2.424")
+    assert found.fit == "fits"
+
+
+def test_spot_nodes_have_the_price_of_spot() -> None:
+    body = live(deployment("a"))
+    pods = pod(body, "a-x", "gpu-1")
+    demand = model(inspected(body, pods, node("gpu-1", "g5.2xlarge"))).price
+    spot = model(inspected(body, pods, node("gpu-1", "g5.2xlarge", labels=SPOT))).price
+    assert (demand.bought, spot.bought) == ("on-demand", "spot")
+    assert spot.usd_per_hour is not None
+    assert demand.usd_per_hour is not None
+    assert spot.usd_per_hour < demand.usd_per_hour
+
+
+def test_a_region_has_its_prices() -> None:
+    body = live(deployment("a"))
+    pods = pod(body, "a-x", "gpu-1")
+    tokyo = model(inspected(body, pods, node("gpu-1", "g5.2xlarge", region="ap-northeast-1"))).price
+    assert tokyo.region == "ap-northeast-1"
+    assert tokyo.usd_per_hour is not None
+    assert tokyo.usd_per_hour > Decimal("1.212")
+    nowhere = model(inspected(body, pods, node("gpu-1", "g5.2xlarge", region="moon-1"))).price
+    assert nowhere.unpriced == "no dated price of g5.2xlarge (on-demand) in moon-1"
+
+
+def test_what_is_unknown_is_said_and_not_guessed() -> None:
+    body = live(deployment("a"))
+    found = model(inspected(body))
+    assert (found.fit, found.price.usd_per_hour) == ("not checked", None)
+    assert found.unchecked == (
+        "memory (the instance type of the nodes is unknown)",
+        "cost (the instance type of its nodes is unknown)",
+    )
+    unlabelled = live(node("gpu-1", "x"))
+    del unlabelled["metadata"]["labels"][TYPE]
+    assert model(inspected(body, unlabelled, pod(body, "a-x", "gpu-1"))).fit == "not checked"
+
+
+def test_pending_pods_are_checked_on_the_nodes_that_could_take_them() -> None:
+    big = container(resources={"limits": {"nvidia.com/gpu": "4"}})
+    body = live(deployment("a", big))
+    nodes = [node("small", "g5.2xlarge"), node("large", "g6.12xlarge", gpus=4)]
+    found = model(inspected(body, *nodes))
+    assert found.memory.endswith("on g6.12xlarge")
+
+
+def test_nodes_of_several_types_have_no_single_price() -> None:
+    body = live(deployment("a", replicas=2))
+    nodes = [node("one", "g5.2xlarge"), node("two", "g6e.2xlarge")]
+    found = model(inspected(body, *nodes, pod(body, "x", "one"), pod(body, "y", "two")))
+    assert found.price.unpriced == "its pods run on several instance types, g5.2xlarge, g6e.2xlarge"
+
+
+def test_endpoints_are_the_services_that_select_the_pods() -> None:
+    body = live(deployment("a"))
+    found = model(inspected(body, service("a", "a"), service("b", "b")))
+    assert found.endpoints == ("http://a.models.svc.cluster.local:8000",)
+
+
+def test_secrets_are_named() -> None:
+    reference = {"secretKeyRef": {"name": "hugging-face", "key": "token"}}
+    body = deployment("a", container(env=[{"name": "HF_TOKEN", "valueFrom": reference}]))
+    body["spec"]["template"]["spec"]["imagePullSecrets"] = [{"name": "registry"}]
+    assert model(inspected(live(body))).secrets == ("hugging-face", "registry")
+
+
+def test_missing_prerequisites_are_findings_of_what_needs_them() -> None:
+    body = live(deployment("a"))
+    scaled = live(hpa(body))
+    bare = frozenset({"apps", "autoscaling"})
+    found = inspected(body, scaled, api_groups=bare, server_version="v1.36.3")
+    rules = {(each.rule, each.kind) for each in model(found).findings}
+    assert rules == {("prerequisites-missing", "HorizontalPodAutoscaler")}
+    served = bare | {"custom.metrics.k8s.io", "monitoring.coreos.com"}
+    assert model(inspected(body, scaled, api_groups=served, server_version="v1.36.3")).findings == ()
+
+
+def test_taints_of_the_nodes_decide_about_tolerations() -> None:
+    """An operator that adds no toleration is a finding only where the nodes have a taint."""
+    flavor = {"name": "a10g", "limits": {"nvidia.com/gpu": "1"}, "params": {"INSTANCE-TYPE": "g5.2xlarge"}}
+    source = {"modelHub": {"modelID": "Qwen/Qwen2.5-7B-Instruct"}}
+    weights = an_object(
+        "llmaz.io/v1alpha1",
+        "OpenModel",
+        "qwen",
+        "",
+        familyName="qwen",
+        source=source,
+        inferenceConfig={"flavors": [flavor]},
+    )
+    chat = an_object("inference.llmaz.io/v1alpha1", "Playground", "chat", modelClaim={"modelName": "qwen"})
+    bodies = (live(weights), live(chat))
+    free, tainted = node("gpu-1", "g5.2xlarge"), node("gpu-1", "g5.2xlarge")
+    tainted["spec"] = {"taints": [{"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}]}
+    assert "operator-unsupported" not in {each.rule for each in model(inspected(*bodies, free)).findings}
+    assert "operator-unsupported" in {each.rule for each in model(inspected(*bodies, tainted)).findings}
+
+
+def test_an_invalid_resource_is_shown_with_what_runs() -> None:
+    broken = live(an_object("inference.llmaz.io/v1alpha1", "Playground", "chat", modelClam={"modelName": "qwen"}))
+    child = live(deployment("chat", replicas=2), broken, readyReplicas=2)
+    found = model(inspected(broken, child))
+    assert (found.parts[0].engine, found.parts[0].version, found.ready) == ("vllm", "0.9.0", 2)
+    assert any(each.rule == "contract" and each.path == "spec.modelClam" for each in found.findings)
+    assert any("cannot be rendered" in each for each in found.unchecked)
+
+
+def test_kserve_without_a_deployment_is_what_it_describes() -> None:
+    resources = {"limits": {"nvidia.com/gpu": "2"}}
+    own = {"modelFormat": {"name": "vLLM"}, "runtime": "own", "args": ["--tensor-parallel-size=2"]}
+    predictor = {
+        "minReplicas": 2,
+        "maxReplicas": 5,
+        "model": {**own, "storageUri": "hf://a/b", "resources": resources},
+    }
+    runtime = an_object("serving.kserve.io/v1alpha1", "ServingRuntime", "own")
+    runtime["spec"] = {"containers": [{"name": "kserve-container", "image": "vllm/vllm-openai:v0.10.0"}]}
+    service_of = an_object("serving.kserve.io/v1beta1", "InferenceService", "a", predictor=predictor)
+    service_of["status"] = {"url": "https://a.example.com"}
+    found = model(inspected(service_of, runtime))
+    (part,) = found.parts
+    assert (part.engine, part.version, part.tensor, part.accelerators, part.desired) == ("vllm", "0.10.0", 2, 2, 2)
+    assert found.models == ("hf://a/b",)
+    assert found.endpoints == ("https://a.example.com",)
+    assert [each.text for each in found.autoscalers] == ["InferenceService/a 2-5"]
+
+
+def test_kserve_with_prefill_and_workers() -> None:
+    gpus = {"resources": {"limits": {"nvidia.com/gpu": "8"}}}
+    template = {"containers": [{"name": "main", **gpus}]}
+    body = an_object(
+        "serving.kserve.io/v1alpha1",
+        "LLMInferenceService",
+        "a",
+        model={"uri": "hf://a/b", "name": "a/b"},
+        replicas=2,
+        parallelism={"tensor": 8, "data": 2},
+        template=template,
+        worker=template,
+        prefill={"replicas": 1, "template": template},
+    )
+    found = model(inspected(body))
+    assert found.models == ("a/b",)
+    assert [(part.role, part.tensor, part.data, part.pods, part.accelerators) for part in found.parts] == [
+        ("", 8, 2, 2, 16),
+        ("prefill", 1, 1, 1, 8),
+    ]
+    assert found.accelerators == 40
+
+
+def test_what_was_not_read_is_part_of_the_result() -> None:
+    missing = Missing("list", "", "nodes", "", "forbidden", "instance types")
+    result = inspected(live(deployment("a")), missing=(missing,))
+    assert result.missing == (missing,)
+
+
+def test_the_same_snapshot_gives_the_same_result() -> None:
+    bodies = [live(deployment(name)) for name in "cab"]
+    assert inspected(*bodies) == inspected(*reversed(bodies))
+
+
+def test_nodes_are_read_with_old_labels() -> None:
+    body = node("n", "g5.2xlarge")
+    body["metadata"]["labels"] = {"beta.kubernetes.io/instance-type": "g5.2xlarge"}
+    assert nodes_of(ClusterSnapshot((body,)))["n"].instance_type == "g5.2xlarge"

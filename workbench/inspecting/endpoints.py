@@ -1,0 +1,72 @@
+"""Where a model answers: the Services that select its pods, and the addresses that its resource reports."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from components.fleet.objects import Object, tcp_ports
+from components.fleet.rendered import Rendered
+from components.fleet.shapes import shape_of
+
+from .recognition import Serving, row_of, value_at
+from .snapshot import ClusterSnapshot, identity_of
+
+_POOLS = ("inference.networking.k8s.io", "inference.networking.x-k8s.io")
+
+
+def endpoints_of(each: Serving, snapshot: ClusterSnapshot, items: Sequence[Rendered]) -> Iterator[str]:
+    """Yield the addresses of a model; those of Services are inside the cluster.
+
+    Args:
+        each: The resource that serves it.
+        snapshot: All objects.
+        items: What the resource is rendered to.
+    """
+    row = row_of(each.resource)
+    url = value_at(each.resource, row["url"]) if row else None
+    if isinstance(url, str) and url:
+        yield url
+    labels = [*_labels(each)]
+    namespace = each.identity[2]
+    services = [
+        service
+        for service in snapshot.of_kind("", "Service", namespace)
+        if any(_selects(value_at(service, "spec.selector"), own) for own in labels)
+    ]
+    # Headless Services give pods their names; they are an address only without another one.
+    balanced = [service for service in services if value_at(service, "spec.clusterIP") != "None"] or services
+    found = False
+    for service in balanced:
+        for port in tcp_ports(service.get("spec") or {})[:1]:
+            found = True
+            yield f"http://{service['metadata']['name']}.{namespace}.svc.cluster.local:{port}"
+    for group in _POOLS:
+        for pool in snapshot.of_kind(group, "InferencePool", namespace):
+            selector = value_at(pool, "spec.selector.matchLabels") or value_at(pool, "spec.selector")
+            if any(_selects(selector, own) for own in labels):
+                found = True
+                yield f"InferencePool {namespace}/{identity_of(pool)[3]}"
+    if not found and not url:
+        yield from (endpoint.url for item in items for endpoint in item.endpoints)
+
+
+def _labels(each: Serving) -> Iterator[Mapping[str, str]]:
+    for body in each.workloads:
+        shape = shape_of(body)
+        for template in shape.pod_templates(body) if shape else ():
+            yield _with_group(body, (template.body.get("metadata") or {}).get("labels") or {})
+    if not each.workloads:
+        yield from ((pod["metadata"].get("labels") or {}) for pod in each.pods)
+
+
+def _with_group(body: Object, labels: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the labels of pods with those that the controller of a group adds to its leader."""
+    shape = shape_of(body)
+    if shape is None or shape.has_selector:
+        return labels
+    return {**labels, **shape.labels_of(body)[0]}
+
+
+def _selects(selector: object, labels: Mapping[str, str]) -> bool:
+    """Return whether a selector matches labels; an empty one selects nothing here."""
+    if not isinstance(selector, dict) or not selector:
+        return False
+    return all(labels.get(key) == value for key, value in selector.items())

@@ -1,0 +1,222 @@
+"""The environment that a snapshot describes: releases of the APIs, prerequisites, and nodes."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from components.contract.load import LoadedResource
+from components.contract.misfits import fitting_releases
+from components.contract.quantity import is_quantity, parse_quantity
+from components.contract.schema.crds import crd
+from components.families import FAMILIES, releases_of
+from components.families.family import Family
+from components.fleet.cloud_facts import capacity_in, capacity_labels
+from components.fleet.demand import REGION_LABEL, TYPE_LABELS, NodeChoice
+from components.fleet.instances import accelerator_resources
+from components.fleet.objects import Object
+from components.fleet.options import Options
+from components.fleet.words import OtherKinds, Realization
+from components.plan.environment import Environment
+from components.plan.prerequisites.charts import known
+from components.plan.prerequisites.needed import ClusterFacts
+
+from .snapshot import ClusterSnapshot
+
+_REGION_LABELS = (REGION_LABEL, "failure-domain.beta.kubernetes.io/region")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterNode:
+    """A node of the cluster.
+
+    Attributes:
+        instance_type: Its instance type; empty without the label.
+        capacity: Its purchase option, such as ``spot``; empty if no label names one.
+        accelerators: Accelerators that pods can request, by extended resource.
+        is_reserved: Whether a taint reserves it for pods that request an accelerator.
+    """
+
+    name: str
+    instance_type: str
+    region: str
+    capacity: str
+    labels: Mapping[str, str] = field(default_factory=dict, repr=False)
+    accelerators: Mapping[str, Decimal] = field(default_factory=dict)
+    is_reserved: bool = False
+
+    @property
+    def choice(self) -> NodeChoice:
+        """The node as a choice of pods."""
+        selector = {key: self.labels[key] for key in capacity_labels() if key in self.labels}
+        return NodeChoice("node", self.instance_type or None, selector)
+
+
+def nodes_of(snapshot: ClusterSnapshot) -> dict[str, ClusterNode]:
+    """Return the nodes of a snapshot by name."""
+    return {node["metadata"]["name"]: _node(node) for node in snapshot.nodes}
+
+
+def _node(body: Object) -> ClusterNode:
+    labels = {str(key): str(value) for key, value in (body["metadata"].get("labels") or {}).items()}
+    status = body.get("status") or {}
+    offered: Mapping[str, Any] = status.get("allocatable") or status.get("capacity") or {}
+    return ClusterNode(
+        body["metadata"]["name"],
+        next((labels[label] for label in TYPE_LABELS if label in labels), ""),
+        next((labels[label] for label in _REGION_LABELS if label in labels), ""),
+        capacity_in(labels),
+        labels,
+        {
+            key: parse_quantity(value)
+            for key, value in offered.items()
+            if key in accelerator_resources() and is_quantity(value)
+        },
+        any(taint.get("key") in accelerator_resources() for taint in (body.get("spec") or {}).get("taints") or ()),
+    )
+
+
+def nodes_under(pods: Iterable[Object], nodes: Mapping[str, ClusterNode]) -> tuple[NodeChoice, ...]:
+    """Return the nodes that pods run on, the most frequent type first."""
+    names = (str((pod.get("spec") or {}).get("nodeName") or "") for pod in pods)
+    return _choices(nodes[name] for name in names if name in nodes)
+
+
+def nodes_for(pod: Object, nodes: Mapping[str, ClusterNode]) -> tuple[NodeChoice, ...]:
+    """Return the nodes that could run a pod with accelerators.
+
+    Args:
+        pod: Its spec.
+        nodes: The nodes of the cluster.
+    """
+    return _choices(node for node in nodes.values() if _may_run(pod, node))
+
+
+def _choices(used: Iterable[ClusterNode]) -> tuple[NodeChoice, ...]:
+    typed = [node for node in used if node.instance_type]
+    counted = Counter((node.instance_type, node.capacity) for node in typed)
+    order = [key for key, _ in sorted(counted.items(), key=lambda entry: (-entry[1], entry[0]))]
+    by_key = {(node.instance_type, node.capacity): node.choice for node in typed}
+    return tuple(by_key[key] for key in order)
+
+
+def _may_run(pod: Object, node: ClusterNode) -> bool:
+    """Return whether a node has the labels and the accelerators that a pod needs; taints are not considered."""
+    selector = pod.get("nodeSelector") or {}
+    if not isinstance(selector, dict) or any(node.labels.get(key) != value for key, value in selector.items()):
+        return False
+    wanted = {
+        key: parse_quantity(value)
+        for container in pod.get("containers") or ()
+        for key, value in ((container.get("resources") or {}).get("limits") or {}).items()
+        if key in accelerator_resources() and is_quantity(value)
+    }
+    return bool(wanted) and all(node.accelerators.get(key, Decimal(0)) >= amount for key, amount in wanted.items())
+
+
+def releases_in(snapshot: ClusterSnapshot, resources: Iterable[LoadedResource]) -> dict[str, tuple[str, ...]]:
+    """Return the possible releases of each family's API in a cluster, oldest first.
+
+    They are those whose definitions are most like the ones that the server has; several may have the same fields.
+    Without definitions, they are those with all fields of the resources.
+
+    Args:
+        snapshot: The snapshot.
+        resources: The resources, read in the union of all releases.
+    """
+    definitions = {body["metadata"]["name"]: body for body in snapshot.definitions}
+    by_family: dict[str, list[LoadedResource]] = {}
+    for source in resources:
+        if source.kind.releases.names:
+            by_family.setdefault(source.kind.releases.family, []).append(source)
+    releases: dict[str, tuple[str, ...]] = {}
+    for family in FAMILIES:
+        if not family.releases.names:
+            continue
+        served = {member.kind.crd_name: member.kind for member in family.members}
+        if served.keys() & definitions.keys():
+            releases[family.name] = _nearest(family, definitions)
+        elif family.name in by_family:
+            fitting = [set(fitting_releases(source.resource, source.kind)) for source in by_family[family.name]]
+            common = set.intersection(*fitting)
+            possible = tuple(name for name in family.releases.names if name in common)
+            if possible:
+                releases[family.name] = possible
+    return releases
+
+
+def _nearest(family: Family, definitions: Mapping[str, Object]) -> tuple[str, ...]:
+    """Return the releases whose definitions differ the least from those that a server has."""
+    live = {
+        member.kind: frozenset(_fields_of(definitions[member.kind.crd_name], member.kind.version))
+        for member in family.members
+        if member.kind.crd_name in definitions
+    }
+    distance: dict[str, int] = {}
+    for release in family.releases.names:
+        distance[release] = 0
+        for kind, fields in live.items():
+            at = kind.at(release)
+            own = frozenset(_fields_of(crd(at), kind.version)) if at.exists else frozenset[str]()
+            distance[release] += len(fields ^ own)
+    least = min(distance.values())
+    return tuple(release for release, number in distance.items() if number == least)
+
+
+def _fields_of(definition: Object, version: str) -> Iterator[str]:
+    """Yield the fields of a kind's spec in a definition; embedded core types are left out."""
+    versions = (definition.get("spec") or {}).get("versions") or ()
+    schema = next((each.get("schema") for each in versions if each.get("name") == version), None) or {}
+    root = ((schema.get("openAPIV3Schema") or {}).get("properties") or {}).get("spec") or {}
+    yield from _properties(root, "")
+
+
+def _properties(schema: Mapping[str, Any], path: str) -> Iterator[str]:
+    for name, inner in (schema.get("properties") or {}).items():
+        # Core types differ by the Kubernetes version that a project was built with, not by its release.
+        if name in ("template", "containers", "initContainers", "volumes", "affinity", "tolerations", "env"):
+            yield f"{path}.{name}"
+            continue
+        yield f"{path}.{name}"
+        yield from _properties(inner, f"{path}.{name}")
+    if isinstance(schema.get("items"), dict):
+        yield from _properties(schema["items"], f"{path}[]")
+    if isinstance(schema.get("additionalProperties"), dict):
+        yield from _properties(schema["additionalProperties"], f"{path}{{}}")
+
+
+def environment_of(
+    snapshot: ClusterSnapshot, releases: Mapping[str, str], nodes: Iterable[ClusterNode]
+) -> Environment:
+    """Return the environment to check models in: their operators run there, and nothing is installed.
+
+    Args:
+        snapshot: The snapshot.
+        releases: Release of the API by family.
+        nodes: The nodes.
+    """
+    nodes = [*nodes]
+    facts = None
+    if snapshot.api_groups:
+        facts = ClusterFacts(
+            version=snapshot.server_version.removeprefix("v"),
+            present=frozenset(_present(snapshot.api_groups, nodes)),
+            releases={family: releases_of(family).find(release) for family, release in releases.items()},
+            file=snapshot.source,
+        )
+    options = Options(
+        realization=Realization.OPERATOR,
+        releases=dict(releases),
+        # Only nodes that are known to have a taint keep pods without a toleration out.
+        tolerates_devices=not any(node.is_reserved for node in nodes),
+    )
+    return Environment(options=options, cluster=facts, other_kinds=OtherKinds.SKIP, file=snapshot.source)
+
+
+def _present(groups: frozenset[str], nodes: Iterable[ClusterNode]) -> Iterator[str]:
+    """Yield the charts whose APIs or devices a cluster has."""
+    devices = {key for node in nodes for key, amount in node.accelerators.items() if amount}
+    for name, chart in known().items():
+        if any(capability in groups or capability in devices for capability in (*chart.provides, *chart.crds)):
+            yield name

@@ -1,0 +1,490 @@
+"""Inspects a snapshot: every model that is served, with the findings, the memory and the costs that a plan has.
+
+Live objects go through the same plan as manifests (:mod:`components.plan`): resources of the families as manifests
+under their operators, everything else as what runs already. So a finding here is a finding of ``validate`` and
+``plan``.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from components.checks.memory.cases import Fit
+from components.contract.findings.ids import RuleId
+from components.contract.load import Manifests
+from components.contract.problems import Problem, Severity
+from components.families import kinds, member_of, objects
+from components.fleet.demand import NodeChoice
+from components.fleet.objects import HPA, Object, copied
+from components.fleet.rendered import Rendered
+from components.fleet.shapes import shape_of
+from components.plan.others import as_written
+from components.plan.plan import Plan, plan
+from components.plan.running import ResourceKey, RunningFleet
+from components.plan.running_objects import running_autoscaler, running_workload
+
+from .costs import ModelPrice, price_of
+from .endpoints import endpoints_of
+from .environment import ClusterNode, environment_of, nodes_for, nodes_of, nodes_under, releases_in
+from .parts import Part, parts_of, secrets_of
+from .recognition import ManagedBy, Serving, is_engine_workload, row_of, serving_resources, value_at
+from .snapshot import ClusterSnapshot, Identity, Missing, group_of, identity_of
+
+Scalers = Mapping[tuple[str, str], Sequence[Object]]
+"""Autoscalers by namespace and name of their target."""
+_SCALED_OBJECT = ("keda.sh", "ScaledObject")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelScaler:
+    """What scales a model.
+
+    Attributes:
+        minimum: Lower bound of the replicas; None if unknown.
+        maximum: Upper bound.
+    """
+
+    kind: str
+    name: str
+    minimum: int | None
+    maximum: int | None
+
+    @property
+    def text(self) -> str:
+        bounds = f" {self.minimum}-{self.maximum}" if self.maximum is not None else ""
+        return f"{self.kind}/{self.name}{bounds}"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeUse:
+    """Nodes of one type that a model runs on."""
+
+    instance_type: str
+    capacity: str
+    region: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InspectedModel:
+    """A resource that serves models, as it runs.
+
+    Attributes:
+        identity: Group, kind, namespace and name of the resource.
+        models: The names of the models, or their locations.
+        family: The family of its kind; empty for other kinds.
+        release: The release of the family's API, or several with the same fields.
+        parts: Its workloads.
+        memory: Whether its model fits, in words; empty if it has no accelerators.
+        fit: The verdict of the worst part, as in the plan.
+        price: Its costs.
+        unchecked: What could not be checked, and why.
+    """
+
+    identity: Identity
+    api_version: str
+    models: tuple[str, ...]
+    family: str
+    release: str
+    parts: tuple[Part, ...]
+    nodes: tuple[NodeUse, ...]
+    autoscalers: tuple[ModelScaler, ...]
+    endpoints: tuple[str, ...]
+    owner: ManagedBy
+    fit: Fit
+    memory: str
+    price: ModelPrice
+    secrets: tuple[str, ...] = ()
+    findings: tuple[Problem, ...] = ()
+    unchecked: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """``Kind/name``."""
+        return f"{self.identity[1]}/{self.identity[3]}"
+
+    @property
+    def desired(self) -> int:
+        """Desired replicas of all parts."""
+        return sum(part.desired for part in self.parts)
+
+    @property
+    def ready(self) -> int | None:
+        """Ready replicas of all parts; None if the state is unknown."""
+        known = [part.ready for part in self.parts if part.ready is not None]
+        return sum(known) if len(known) == len(self.parts) and known else None
+
+    @property
+    def accelerators(self) -> int:
+        """Accelerators of all desired replicas."""
+        return sum(part.desired * part.accelerators for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """The result of an inspection.
+
+    Attributes:
+        models: Every resource that serves models, by namespace, kind and name.
+        findings: Findings of other objects: those that models refer to, and of the cluster.
+        missing: What could not be read.
+        absent: The kinds that the server does not serve.
+        unreadable: Problems of files.
+    """
+
+    source: str
+    server_version: str
+    namespaces: tuple[str, ...]
+    models: tuple[InspectedModel, ...]
+    findings: tuple[Problem, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    absent: tuple[str, ...] = ()
+    unreadable: tuple[Problem, ...] = ()
+    planned: Plan | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def all_findings(self) -> Iterator[Problem]:
+        """The findings of models and of everything else."""
+        for model in self.models:
+            yield from model.findings
+        yield from self.findings
+
+
+def inspect(snapshot: ClusterSnapshot, unreadable: Sequence[Problem] = ()) -> Inspection:
+    """Inspect a snapshot.
+
+    Args:
+        snapshot: What was read.
+        unreadable: Problems of files.
+    """
+    nodes, found = nodes_of(snapshot), serving_resources(snapshot)
+    scalers = _scalers(snapshot)
+    values = [_as_manifest(body, scalers) for body in _manifests(snapshot, found)]
+    releases = releases_in(snapshot, objects(values, snapshot.source).resources)
+    newest = {family: names[-1] for family, names in releases.items()}
+    manifests = _loaded(values, snapshot.source, newest)
+    running = _running(snapshot, found, manifests, nodes)
+    planned = plan(manifests, environment_of(snapshot, newest, nodes.values()), running)
+    claims = _claims(snapshot, found, planned, scalers)
+    by_model: dict[Identity, list[Problem]] = {}
+    rest: list[Problem] = []
+    ignored = (entry.problem for entry in planned.ignored)
+    for problem in sorted({*planned.problems, *ignored, *_unmet(planned)}, key=_order):
+        owner = claims.get((problem.kind, problem.namespace, problem.name))
+        (rest if owner is None else by_model.setdefault(owner, [])).append(problem)
+    models = tuple(
+        _model(each, snapshot, planned, nodes, tuple(by_model.get(each.identity, ())), releases, scalers)
+        for each in found
+    )
+    return Inspection(
+        source=snapshot.source,
+        server_version=snapshot.server_version,
+        namespaces=snapshot.namespaces,
+        models=models,
+        findings=tuple(rest),
+        missing=snapshot.missing,
+        absent=snapshot.absent,
+        unreadable=tuple(unreadable),
+        planned=planned,
+    )
+
+
+def _order(problem: Problem) -> tuple[object, ...]:
+    return problem.namespace, problem.kind, problem.name, problem.path, problem.reason, problem.rule
+
+
+# From objects to the input of a plan
+
+
+def _manifests(snapshot: ClusterSnapshot, found: Sequence[Serving]) -> Iterator[Object]:
+    """Yield the resources of the families that somebody wrote, not those that an operator derives from others."""
+    roots = {each.identity for each in found}
+    for body in snapshot.objects:
+        if kinds().find(body["apiVersion"], body["kind"]) is None:
+            continue
+        if shape_of(body) is not None and not is_engine_workload(body):
+            continue
+        owners = [*snapshot.owners(body)]
+        derived = any(
+            identity_of(owner) in roots or kinds().find(owner["apiVersion"], owner["kind"]) for owner in owners
+        )
+        if not derived:
+            yield body
+
+
+def _as_manifest(body: Object, scalers: Scalers) -> Object:
+    """Return a live object as somebody would write it: without what the server and autoscalers set."""
+    manifest = as_written(copied(body))
+    if shape_of(body) is not None and _scalers_of(body, scalers):
+        spec = dict(manifest["spec"])
+        spec.pop("replicas", None)
+        manifest = {**manifest, "spec": spec}
+    metadata = {key: value for key, value in manifest["metadata"].items() if key != "ownerReferences"}
+    return {**manifest, "metadata": metadata}
+
+
+def _loaded(values: Iterable[Object], source: str, releases: Mapping[str, str]) -> Manifests:
+    """Load manifests; the problems of invalid ones name their namespace, because a cluster has many."""
+    by_namespace: dict[str, list[Object]] = {}
+    for value in values:
+        by_namespace.setdefault(value["metadata"].get("namespace") or "", []).append(value)
+    parts = []
+    for namespace, own in sorted(by_namespace.items()):
+        part = objects(own, source, releases)
+        problems = (
+            problem if problem.namespace else replace(problem, namespace=namespace) for problem in part.problems
+        )
+        parts.append(replace(part, problems=tuple(problems)))
+    return Manifests.merged(parts)
+
+
+def _running(
+    snapshot: ClusterSnapshot, found: Sequence[Serving], manifests: Manifests, nodes: Mapping[str, ClusterNode]
+) -> RunningFleet:
+    """Return the workloads and autoscalers that are no manifests of a family."""
+    items: list[Rendered] = []
+    problems: list[Problem] = []
+    choices: dict[ResourceKey, tuple[NodeChoice, ...]] = {}
+    written = {
+        (source.kind.kind, source.resource.metadata.namespace or "", source.name) for source in manifests.resources
+    }
+    targets: set[ResourceKey] = set()
+    for each in found:
+        _, kind, namespace, name = each.identity
+        if each.family:
+            choices[kind, namespace, name] = nodes_under(each.pods, nodes)
+            if (kind, namespace, name) in written:
+                targets.add((kind, namespace, name))
+            continue
+        for body in each.workloads:
+            item, wrong = running_workload(body, snapshot.source)
+            problems += wrong
+            if item is None:
+                continue
+            items.append(item)
+            pods = [pod for pod in snapshot.all_owned(body) if pod["kind"] == "Pod"] or each.pods
+            choices[item.kind, item.namespace, item.name] = nodes_under(pods, nodes)
+            targets.add((item.kind, item.namespace, item.name))
+        for described in each.described:
+            item, wrong = running_workload(
+                described.body, snapshot.source, origin=each.resource, containers_path=described.path
+            )
+            problems += wrong
+            if item is not None:
+                items.append(item)
+                choices[item.kind, item.namespace, item.name] = nodes_under(each.pods, nodes)
+    for hpa in snapshot.of_kind("autoscaling", HPA):
+        reference = value_at(hpa, "spec.scaleTargetRef") or {}
+        target = (reference.get("kind"), hpa["metadata"].get("namespace") or "", reference.get("name"))
+        if target not in targets or snapshot.owner(hpa) is not None:
+            continue  # its owner, such as a ScaledObject, decides on its metrics
+        item, wrong = running_autoscaler(hpa, snapshot.source)
+        problems += wrong
+        items += [item] if item else []
+    return RunningFleet(tuple(items), tuple(problems), choices, lambda pod: nodes_for(pod, nodes))
+
+
+def _scalers(snapshot: ClusterSnapshot) -> Scalers:
+    """Return the autoscalers of a cluster, those of families included."""
+    found: dict[tuple[str, str], list[Object]] = {}
+    for body in snapshot.objects:
+        name = value_at(body, "spec.scaleTargetRef.name")
+        if name and _is_scaler(body):
+            found.setdefault((body["metadata"].get("namespace") or "", str(name)), []).append(body)
+    return found
+
+
+def _scalers_of(body: Object, scalers: Scalers) -> list[Object]:
+    """Return the autoscalers whose target is an object."""
+    _, kind, namespace, name = identity_of(body)
+    candidates = scalers.get((namespace, name), ())
+    return [each for each in candidates if value_at(each, "spec.scaleTargetRef.kind") in (None, kind)]
+
+
+def _is_scaler(body: Object) -> bool:
+    identity = (group_of(body), body["kind"])
+    kind = kinds().find(body["apiVersion"], body["kind"])
+    return identity in (("autoscaling", HPA), _SCALED_OBJECT) or (kind is not None and member_of(kind)[1].attached)
+
+
+# From the plan to models
+
+
+def _claims(
+    snapshot: ClusterSnapshot, found: Sequence[Serving], planned: Plan, scalers: Scalers
+) -> dict[ResourceKey, Identity]:
+    """Return the model that each object belongs to."""
+    claims: dict[ResourceKey, Identity] = {}
+    for each in found:
+        for body in (each.resource, *each.workloads):
+            for scaler in _scalers_of(body, scalers):
+                claims.setdefault(_key(scaler), each.identity)
+            for child in snapshot.all_owned(body):
+                claims.setdefault(_key(child), each.identity)
+        claims |= {_key(body): each.identity for body in (each.resource, *each.workloads, *each.pods)}
+    for item, rendered in planned.fleet.autoscalers:
+        target = next(
+            (
+                owner
+                for owner, workload in planned.fleet.workloads
+                if (workload.kind, workload.namespace, workload.name) == rendered.target
+            ),
+            None,
+        )
+        identity = claims.get((target.kind, target.namespace, target.name)) if target else None
+        if identity:
+            claims.setdefault((item.kind, item.namespace, item.name), identity)
+    return claims
+
+
+def _key(body: Object) -> ResourceKey:
+    _, kind, namespace, name = identity_of(body)
+    return kind, namespace, name
+
+
+def _unmet(planned: Plan) -> Iterator[Problem]:
+    """Yield the prerequisites that the cluster lacks, at each resource that needs them."""
+    items = {item.title: item for item in planned.fleet.rendered}
+    for prerequisite in planned.prerequisites:
+        for reason in prerequisite.reasons:
+            item = items.get(reason)
+            needed = "" if item else f" by {reason}"
+            text = (
+                f"{prerequisite.chart.name} is required{needed}, and the cluster does not serve what it provides "
+                f"({', '.join(prerequisite.chart.provides)}); install it"
+            )
+            rule = RuleId.PREREQUISITES_MISSING
+            if item is None:
+                yield Problem(planned.environment.file, 0, "", "", "", text, Severity.WARNING, rule)
+            else:
+                yield item.source.problem("", text, rule=rule)
+
+
+def _model(
+    each: Serving,
+    snapshot: ClusterSnapshot,
+    planned: Plan,
+    nodes: Mapping[str, ClusterNode],
+    findings: tuple[Problem, ...],
+    releases: Mapping[str, Sequence[str]],
+    scalers: Scalers,
+) -> InspectedModel:
+    keys = {_key(body) for body in (each.resource, *each.workloads)}
+    keys |= {(each.identity[1], each.identity[2], part.body["metadata"]["name"]) for part in each.described}
+    items = [item for item in planned.fleet.rendered if (item.kind, item.namespace, item.name) in keys]
+    parts = parts_of(each, items)
+    names = dict.fromkeys(name for part in parts for name in part.models)
+    own = {id(item) for item in items}
+    verdicts = [verdict for verdict in planned.verdicts if id(verdict.item) in own]
+    worst = min(verdicts, key=lambda verdict: _WORST_FIRST.index(verdict.verdict.fit), default=None)
+    uses = _uses(each, nodes)
+    # Pods that run nowhere yet will run on nodes of the cluster.
+    regions = {use.region for use in uses if use.region} or {node.region for node in nodes.values() if node.region}
+    price = price_of(items, parts, regions)
+    return InspectedModel(
+        identity=each.identity,
+        api_version=str(each.resource.get("apiVersion") or ""),
+        models=tuple(names) or tuple(_named_models(each)),
+        family=each.family,
+        release=_release_text(releases.get(each.family, ())),
+        parts=parts,
+        nodes=uses,
+        autoscalers=tuple(_autoscalers(each, snapshot, planned, items, scalers)),
+        endpoints=tuple(endpoints_of(each, snapshot, items)),
+        owner=each.owner,
+        fit=worst.verdict.fit if worst else Fit.UNKNOWN,
+        memory=worst.text if worst else "",
+        price=price,
+        secrets=secrets_of(each, items),
+        findings=findings,
+        unchecked=tuple(
+            _unchecked(each, scalers, items, parts, worst.text if worst else "", price, is_placed=bool(regions))
+        ),
+    )
+
+
+_WORST_FIRST = (Fit.EXCEEDED, Fit.UNKNOWN, Fit.TIGHT, Fit.FITS)
+
+
+def _release_text(names: Sequence[str]) -> str:
+    return "" if not names else names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+
+
+def _named_models(each: Serving) -> Iterator[str]:
+    row = row_of(each.resource)
+    for path in row["model"] if row else ():
+        value = value_at(each.resource, path)
+        if isinstance(value, str) and value:
+            yield value
+            return
+
+
+def _uses(each: Serving, nodes: Mapping[str, ClusterNode]) -> tuple[NodeUse, ...]:
+    used: dict[tuple[str, str, str], dict[str, None]] = {}
+    for pod in each.pods:
+        name = (pod.get("spec") or {}).get("nodeName")
+        if name:
+            node = nodes.get(name) or ClusterNode(name, "", "", "")
+            used.setdefault((node.instance_type, node.capacity, node.region), {})[name] = None
+    return tuple(NodeUse(*key, tuple(sorted(names))) for key, names in sorted(used.items()))
+
+
+def _autoscalers(
+    each: Serving, snapshot: ClusterSnapshot, planned: Plan, items: Sequence[Rendered], scalers: Scalers
+) -> Iterator[ModelScaler]:
+    seen: set[ResourceKey] = set()
+    for body in (each.resource, *each.workloads):
+        for scaler in _scalers_of(body, scalers):
+            owner = snapshot.owner(scaler)
+            shown = owner if owner is not None and (group_of(owner), owner["kind"]) == _SCALED_OBJECT else scaler
+            if _key(shown) in seen:
+                continue
+            seen.add(_key(shown))
+            spec = shown.get("spec") or {}
+            low = spec.get("minReplicas", spec.get("minReplicaCount"))
+            high = spec.get("maxReplicas", spec.get("maxReplicaCount"))
+            bounds = (low if isinstance(low, int) else 1, high if isinstance(high, int) else None)
+            yield ModelScaler(shown["kind"], shown["metadata"]["name"], *bounds)
+    workloads = {(w.kind, w.namespace, w.name) for item in items for w in item.workloads}
+    for item, rendered in planned.fleet.autoscalers:
+        key = (item.kind, item.namespace, item.name)
+        if rendered.target in workloads and key not in seen and not (key[0] == HPA and seen):
+            seen.add(key)
+            yield ModelScaler(item.kind, item.name, rendered.minimum, rendered.maximum)
+    fields = (row_of(each.resource) or {}).get("autoscaler")
+    if fields and not seen:
+        low, high = (value_at(each.resource, fields[key]) for key in ("minimum", "maximum"))
+        if isinstance(high, int):
+            yield ModelScaler(each.identity[1], each.identity[3], low if isinstance(low, int) else 1, high)
+
+
+def _unchecked(
+    each: Serving,
+    scalers: Scalers,
+    items: Sequence[Rendered],
+    parts: Sequence[Part],
+    memory: str,
+    price: ModelPrice,
+    *,
+    is_placed: bool,
+) -> Iterator[str]:
+    if not items:
+        yield "memory, flags and metrics (the resource cannot be rendered, see its findings)"
+    elif memory.startswith(Fit.UNKNOWN):
+        yield f"memory ({memory.partition(': ')[2]})"
+    if price.unpriced:
+        yield f"cost ({price.unpriced})"
+    elif not is_placed:
+        yield f"the region of the nodes (costs are those of {price.region})"
+    if items and any(not part.engine for part in parts):
+        yield "flags and metrics (no known engine runs in it)"
+    if any(part.engine and part.is_digest_only for part in parts):
+        yield "flags (the image has a digest and no tag, so its version is unknown)"
+    own = [scaler for body in (each.resource, *each.workloads) for scaler in _scalers_of(body, scalers)]
+    if any((group_of(scaler), scaler["kind"]) == _SCALED_OBJECT for scaler in own):
+        yield "the triggers of ScaledObjects"
+
+
+def worst_severity(problems: Iterable[Problem]) -> str:
+    """Return the highest severity of problems that are not ignored; empty without any."""
+    present = {problem.severity for problem in problems if not problem.ignored}
+    return next((str(each) for each in (Severity.ERROR, Severity.WARNING, Severity.NOTE) if each in present), "")

@@ -1,0 +1,236 @@
+"""The workloads of a model: engine, version, parallelism, accelerators and replicas."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from components.contract.quantity import is_quantity, parse_quantity
+from components.engines.command_line import CommandLine
+from components.engines.images import parse_image
+from components.engines.registry import engines
+from components.engines.scripts.commands import engine_line
+from components.engines.served.names import served_names
+from components.engines.serving import serving_line
+from components.engines.settings import Setting
+from components.engines.versions import format_version
+from components.fleet.instances import accelerator_resources
+from components.fleet.objects import Object
+from components.fleet.rendered import Rendered
+from components.fleet.shapes import shape_of
+
+from .recognition import DescribedPods, Serving, engine_containers, value_at
+
+_NUMBERS = 3
+"""Numbers of a version, as engines write them."""
+_READY = ("readyReplicas", "availableReplicas", "availableServers")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A workload of a model.
+
+    Attributes:
+        title: ``Kind/name``.
+        role: Its role, such as ``prefill``; empty if the model has one workload.
+        engine: The engine, or the server that its resource names; empty if unknown.
+        version: Version of the engine; empty if unknown.
+        models: Names that the server accepts.
+        tensor, pipeline, data: Degrees of parallelism; 1 unless set, and None if a script computes them.
+        pods: Pods of one replica.
+        resource: The extended resource of its accelerators; empty without one.
+        accelerators: Accelerators of one replica.
+        ready: Ready replicas; None if the state is unknown.
+        is_digest_only: Whether the image has a digest and no tag.
+    """
+
+    title: str
+    role: str
+    engine: str
+    version: str
+    image: str
+    models: tuple[str, ...]
+    tensor: int | None
+    pipeline: int | None
+    data: int | None
+    pods: int
+    resource: str
+    accelerators: int
+    desired: int
+    ready: int | None
+    is_digest_only: bool = False
+
+    @property
+    def parallelism(self) -> str:
+        """Such as ``TP 8 PP 2``; empty without any."""
+        degrees = (("TP", self.tensor), ("PP", self.pipeline), ("DP", self.data))
+        return " ".join(f"{name} {'?' if degree is None else degree}" for name, degree in degrees if degree != 1)
+
+
+def parts_of(each: Serving, items: Sequence[Rendered]) -> tuple[Part, ...]:
+    """Return the workloads of a resource: those that run, else those that it describes.
+
+    Args:
+        each: The resource.
+        items: What it is rendered to.
+    """
+    if each.workloads:
+        return tuple(_part(body, "", _ready(body)) for body in each.workloads)
+    if each.described:
+        ready = _ready_pods(each.pods) if each.pods else _status(each.resource)
+        alone = len(each.described) == 1
+        return tuple(_described_part(each, part, ready if alone else None) for part in each.described)
+    workloads = [workload for item in items for workload in item.workloads]
+    ready = _status(each.resource)
+    return tuple(
+        _part(workload.body, workload.role, ready if len(workloads) == 1 else None, desired=workload.replicas)
+        for workload in workloads
+    ) or (_unknown(each, ready),)
+
+
+def secrets_of(each: Serving, items: Sequence[Rendered]) -> tuple[str, ...]:
+    """Return the names of the Secrets that pods refer to; their values are never read."""
+    bodies = [*each.workloads, *(part.body for part in each.described)]
+    bodies = bodies or [workload.body for item in items for workload in item.workloads]
+    found = {name for body in bodies for pod in _pods(body) for name in _secrets(pod)}
+    return tuple(sorted(found))
+
+
+def _part(body: Object, role: str, ready: int | None, *, desired: int | None = None) -> Part:
+    shape = shape_of(body)
+    pods = _pods(body)
+    front = pods[0] if pods else {}
+    positions = engine_containers(front)
+    containers = front.get("containers") or [{}]
+    container = containers[positions[0] if positions else 0]
+    line = serving_line(container)
+    image = str(container.get("image") or "")
+    parsed = parse_image(image)
+    amounts = _accelerators(body)
+    replicas = (body.get("spec") or {}).get("replicas", 1)
+    tensor, pipeline, data = _degrees(line)
+    return Part(
+        title=f"{body['kind']}/{body['metadata']['name']}",
+        role=role,
+        engine=line.engine if line else "",
+        version=_version(line),
+        image=image,
+        models=served_names(line) if line else (),
+        tensor=tensor,
+        pipeline=pipeline,
+        data=data,
+        pods=shape.size_of(body) if shape else 1,
+        resource=next(iter(amounts), ""),
+        accelerators=sum(amounts.values()),
+        desired=replicas if desired is None and isinstance(replicas, int) else desired or 0,
+        ready=ready,
+        is_digest_only=bool(parsed.digest and not parsed.tag),
+    )
+
+
+def _described_part(each: Serving, part: DescribedPods, ready: int | None) -> Part:
+    described = _part(part.body, part.role, ready)
+    numbers = {name: value for name, value in part.degrees.items() if value > 0}
+    return Part(
+        title=f"{each.resource['kind']}/{each.resource['metadata']['name']}",
+        role=described.role,
+        engine=described.engine or part.engine,
+        version=described.version,
+        image=described.image,
+        models=described.models,
+        tensor=numbers.get("tensor", described.tensor),
+        pipeline=numbers.get("pipeline", described.pipeline),
+        data=numbers.get("data", described.data),
+        pods=described.pods,
+        resource=described.resource,
+        accelerators=described.accelerators,
+        desired=described.desired,
+        ready=ready,
+        is_digest_only=described.is_digest_only,
+    )
+
+
+def _unknown(each: Serving, ready: int | None) -> Part:
+    """Return the part of a resource that could not be rendered and has no workload."""
+    replicas = value_at(each.resource, "spec.replicas")
+    title = f"{each.resource['kind']}/{each.resource['metadata']['name']}"
+    desired = replicas if isinstance(replicas, int) else 1
+    return Part(title, "", "", "", "", (), 1, 1, 1, 1, "", 0, desired, ready)
+
+
+def _degrees(line: CommandLine | None) -> tuple[int | None, int | None, int | None]:
+    source = (engine_line(line) or line) if line else None
+
+    def degree(setting: Setting) -> int | None:
+        if source is None or not source.holds(setting):
+            return 1
+        return source.number_of(setting)  # None for a variable of a script
+
+    return degree(Setting.TENSOR_PARALLEL), degree(Setting.PIPELINE_PARALLEL), degree(Setting.DATA_PARALLEL)
+
+
+def _version(line: CommandLine | None) -> str:
+    engine = engines().get(line.engine) if line else None
+    version = engine.version(line.tag) if engine and line else None
+    if not version or engine is None:
+        return ""  # neither a floating tag nor one of another project names the version that runs
+    if engine.builds:
+        return format_version(version, builds=True)
+    # Versions are compared without trailing zeros, and written with them.
+    return format_version((*version, *(0,) * (_NUMBERS - len(version))))
+
+
+def _pods(body: Object) -> list[Any]:
+    """Return the pod specs of a workload, that of the pods that receive requests first."""
+    shape = shape_of(body)
+    templates = shape.pod_templates(body) if shape else ()
+    return [template.body.get("spec") or {} for template in templates]
+
+
+def _accelerators(body: Object) -> dict[str, int]:
+    """Return the accelerators of one replica."""
+    shape = shape_of(body)
+    total: dict[str, int] = {}
+    for template in shape.pod_templates(body) if shape else ():
+        for container in (template.body.get("spec") or {}).get("containers") or ():
+            resources = container.get("resources") or {}
+            amounts = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
+            for key, amount in amounts.items():
+                if key in accelerator_resources() and is_quantity(amount):
+                    total[key] = total.get(key, 0) + int(parse_quantity(amount)) * template.pods
+    return total
+
+
+def _ready(body: Object) -> int | None:
+    status = body.get("status")
+    if not isinstance(status, dict):
+        return None  # rendered by Helm, not read from a cluster
+    return int(status.get("readyReplicas") or 0)
+
+
+def _status(body: Object) -> int | None:
+    status = body.get("status")
+    if not isinstance(status, dict):
+        return None
+    return next((status[key] for key in _READY if isinstance(status.get(key), int)), None)
+
+
+def _ready_pods(pods: Sequence[Object]) -> int:
+    conditions = ((pod.get("status") or {}).get("conditions") or () for pod in pods)
+    return sum(
+        any(each.get("type") == "Ready" and each.get("status") == "True" for each in own) for own in conditions
+    )
+
+
+def _secrets(pod: Mapping[str, Any]) -> Iterator[str]:
+    for name in _secret_names(pod):
+        if isinstance(name, str) and name:
+            yield name
+
+
+def _secret_names(pod: Mapping[str, Any]) -> Iterator[object]:
+    yield from (each.get("name") for each in pod.get("imagePullSecrets") or ())
+    yield from ((volume.get("secret") or {}).get("secretName") for volume in pod.get("volumes") or ())
+    for container in (*(pod.get("initContainers") or ()), *(pod.get("containers") or ())):
+        sources = [variable.get("valueFrom") or {} for variable in container.get("env") or ()]
+        yield from ((source.get("secretKeyRef") or {}).get("name") for source in sources)
+        yield from ((source.get("secretRef") or {}).get("name") for source in container.get("envFrom") or ())
