@@ -31,6 +31,14 @@ Namespaces = Annotated[
     list[str] | None,
     typer.Option("--namespace", "-n", metavar="NAMESPACE", help="Only this namespace. Can be repeated."),
 ]
+Family = Annotated[
+    str,
+    typer.Option(
+        metavar="FAMILY",
+        help="Describe plain workloads in the kinds of this family where that restarts no pod, and list what would "
+        "change for the others: kthena or llmkube.",
+    ),
+]
 Stack = Annotated[str, typer.Option(help="Stack to write.")]
 ClusterName = Annotated[str, typer.Option(metavar="NAME", help="Permanent name of the cluster. Default: the stack.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Report the decisions, and write nothing.")]
@@ -49,6 +57,7 @@ def adopt(
     origins: Origins = None,
     context: Context = "",
     namespaces: Namespaces = None,
+    family: Family = "",
     stack: Stack = "adopted",
     cluster_name: ClusterName = "",
     dry_run: DryRun = False,
@@ -63,12 +72,15 @@ def adopt(
 
     Exit codes: 0 success, 1 nothing to adopt or a problem, 2 usage error.
     """
+    from components.plan.conversion.convert import adopting_families
     from toolkit.kube import Kube
 
     from .project import check_absent, project_files, write
     from .reading import read_adoption, read_files_adoption
     from .report import json_report, text_report
 
+    if family and family not in adopting_families():
+        raise WorkbenchError(f"--family: must be one of {', '.join(adopting_families())}, found {family!r}", 2)
     if bool(kubeconfig) == bool(origins):
         raise WorkbenchError("pass --kubeconfig, the cluster to adopt, or --from, files; not both", 2)
     if kubeconfig and not kubeconfig.is_file():
@@ -76,9 +88,9 @@ def adopt(
     access = _access(folder, kubeconfig or folder / "kubeconfig", context, cluster_name or stack)
     if kubeconfig:
         with Kube.from_kubeconfig(kubeconfig, context or None) as kube:
-            read = read_adoption(kube, namespaces or ())
+            read = read_adoption(kube, namespaces or (), family)
     else:
-        read = read_files_adoption(origins or ())
+        read = read_files_adoption(origins or (), family)
     adoption, notes = read.adoption, list(read.notes)
     if not any(decision.manifest for decision in adoption.decisions):
         sys.stdout.write(text_report(adoption, notes))

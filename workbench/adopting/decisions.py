@@ -24,6 +24,7 @@ from stacks.adopting import adopted_name
 
 from ..inspecting.snapshot import ClusterSnapshot, Identity, group_of, identity_of
 from .candidates import AdoptableObject, candidates, pod_templates, title_of
+from .converting import conversion_of
 from .declared import declared, missing_parts
 from .settings import environment_of
 
@@ -52,6 +53,7 @@ class Decision:
         differences: What would change if it became a typed resource.
         restarts: Number of pods that this change would restart.
         findings: Errors of the resource as it runs, which its manifest ignores, each with its reason.
+        referred: Further manifests, to which the first refers.
         owned: Whether a controller created the object, which is managed through its owner.
     """
 
@@ -63,6 +65,12 @@ class Decision:
     restarts: int = 0
     owned: bool = False
     findings: tuple[str, ...] = ()
+    referred: tuple[Object, ...] = ()
+
+    @property
+    def documents(self) -> tuple[Object, ...]:
+        """All manifests to write, those that others refer to first."""
+        return (*self.referred, self.manifest) if self.manifest else ()
 
     @property
     def file(self) -> str:
@@ -95,7 +103,10 @@ class Adoption:
 
 
 def decide(
-    snapshot: ClusterSnapshot, values: Mapping[str, Any], absent: Iterable[tuple[str, str, str, str]] = ()
+    snapshot: ClusterSnapshot,
+    values: Mapping[str, Any],
+    absent: Iterable[tuple[str, str, str, str]] = (),
+    family: str = "",
 ) -> Adoption:
     """Decide what each object of a snapshot becomes.
 
@@ -103,11 +114,12 @@ def decide(
         snapshot: The live objects.
         values: Settings of the stack, by key.
         absent: Objects, each with its API version, that were looked up and do not exist.
+        family: The family that plain workloads become resources of, where that restarts no pod; empty for none.
     """
-    first = [_first_decision(candidate) for candidate in candidates(snapshot)]
+    first = [_first_decision(candidate, family) for candidate in candidates(snapshot)]
     decisions = {decision.candidate.identity: decision for decision in first}
     while True:
-        written = [decision.manifest for decision in decisions.values() if decision.manifest]
+        written = [body for decision in decisions.values() for body in decision.documents]
         planned = plan(objects(written, "adopted"), environment_of(values))
         unknown = _unknown(planned, snapshot, frozenset(absent))
         rejected = _rejected(planned, decisions, snapshot) if not unknown else {}
@@ -123,7 +135,7 @@ def decide(
     return Adoption(ordered, imports, omitted, unknown, foreign)
 
 
-def _first_decision(candidate: AdoptableObject) -> Decision:
+def _first_decision(candidate: AdoptableObject, family: str) -> Decision:
     """Return the decision that follows from the object alone."""
     if candidate.owner:
         return Decision(candidate, Becomes.LEFT, reason=f"created by {candidate.owner}, which manages it", owned=True)
@@ -132,9 +144,24 @@ def _first_decision(candidate: AdoptableObject) -> Decision:
     if secrets:
         reason = "contains a value that looks like a secret, which must not be written to a file; move it to a Secret"
         return Decision(candidate, Becomes.LEFT, reason=reason)
+    if family and pod_templates(body):
+        return _converted(candidate, body, family)
     if candidate.kind:
         return Decision(candidate, Becomes.TYPED, body, f"a kind of {member_of(candidate.kind)[0].name}")
     return Decision(candidate, Becomes.VERBATIM, body, "a kind of no family")
+
+
+def _converted(candidate: AdoptableObject, body: Object, family: str) -> Decision:
+    """Return the decision about a workload that should become a resource of a family."""
+    conversion = conversion_of(body, family)
+    if conversion.documents and not conversion.differences:
+        *before, manifest = conversion.documents
+        reason = f"{family} renders the same selector and pods"
+        return Decision(candidate, Becomes.TYPED, manifest, reason, referred=tuple(before))
+    kept = Becomes.TYPED if candidate.kind else Becomes.VERBATIM
+    reason = f"{family} would render it otherwise"
+    lines = _limited(conversion.differences)
+    return Decision(candidate, kept, body, reason, differences=lines, restarts=_pods(candidate.live))
 
 
 # Checking the decisions by the plan that follows from them
@@ -226,6 +253,10 @@ def _differences(created: Sequence[Object], snapshot: ClusterSnapshot) -> tuple[
             f"{title_of(identity)}: {path}: {format_value(masked(before))} becomes {format_value(masked(after))}"
             for path, after, before in missing_parts(rest, live)
         ]
+    return _limited(lines)
+
+
+def _limited(lines: Sequence[str]) -> tuple[str, ...]:
     further = len(lines) - _MOST_DIFFERENCES
     return (*lines[:_MOST_DIFFERENCES], *([f"and {further} more differences"] if further > 0 else []))
 

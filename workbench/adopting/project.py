@@ -36,8 +36,8 @@ def model_files(adoption: Adoption) -> dict[str, str]:
     """Return the manifests, each workload in one file with what belongs to it."""
     documents: dict[str, list[Object]] = {}
     for decision in adoption.decisions:
-        if decision.manifest is not None:
-            documents.setdefault(f"{MODELS}/{decision.file}", []).append(decision.manifest)
+        if decision.documents:
+            documents.setdefault(f"{MODELS}/{decision.file}", []).extend(decision.documents)
     return {path: dump_all(documents[path]) for path in sorted(documents)}
 
 

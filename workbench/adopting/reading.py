@@ -31,17 +31,18 @@ class ReadAdoption:
     notes: tuple[str, ...] = ()
 
 
-def read_adoption(kube: Kube, namespaces: Sequence[str]) -> ReadAdoption:
+def read_adoption(kube: Kube, namespaces: Sequence[str], family: str = "") -> ReadAdoption:
     """Decide about everything that serves models in a cluster; only GET requests are sent.
 
     Args:
         kube: The client.
         namespaces: The namespaces to adopt; all if empty.
+        family: The family that plain workloads become resources of, where that restarts no pod.
     """
     snapshot = read_cluster(kube, namespaces)
     present = present_charts(snapshot)
     notes = [f"not read: {missing.title} ({missing.reason})" for missing in snapshot.missing]
-    read = _decided(kube, snapshot, present)
+    read = _decided(kube, snapshot, present, family)
     if read.adoption.omitted:
         notes.append(
             "the stack would add these objects, and leaves them out until their names are removed from "
@@ -50,7 +51,7 @@ def read_adoption(kube: Kube, namespaces: Sequence[str]) -> ReadAdoption:
     return replace(read, notes=tuple(notes))
 
 
-def read_files_adoption(paths: Sequence[Path]) -> ReadAdoption:
+def read_files_adoption(paths: Sequence[Path], family: str = "") -> ReadAdoption:
     """Decide about the objects in files, such as the output of `helm template`, which a stack then creates.
 
     Raises:
@@ -62,7 +63,7 @@ def read_files_adoption(paths: Sequence[Path]) -> ReadAdoption:
     typed = [candidate.live for candidate in candidates(snapshot) if candidate.kind]
     values = fleet_values(typed, ())
     absent: frozenset[tuple[str, str, str, str]] = frozenset()
-    while (adoption := decide(snapshot, values, absent)).unknown:
+    while (adoption := decide(snapshot, values, absent, family)).unknown:
         absent |= adoption.unknown
     # Without a cluster, nothing is known to exist: the stack creates everything.
     kept = [decision.candidate.live for decision in adoption.having(Becomes.VERBATIM)]
@@ -71,12 +72,12 @@ def read_files_adoption(paths: Sequence[Path]) -> ReadAdoption:
     return ReadAdoption(replace(adoption, imports=(), omitted=()), values, snapshot, notes)
 
 
-def _decided(kube: Kube, snapshot: ClusterSnapshot, present: Sequence[str]) -> ReadAdoption:
+def _decided(kube: Kube, snapshot: ClusterSnapshot, present: Sequence[str], family: str) -> ReadAdoption:
     typed = [candidate.live for candidate in candidates(snapshot) if candidate.kind and not candidate.owner]
     values = fleet_values(typed, present)
     absent: set[tuple[str, str, str, str]] = set()
     while True:
-        adoption = decide(snapshot, values, absent)
+        adoption = decide(snapshot, values, absent, family)
         if not adoption.unknown:
             break
         for wanted in sorted(adoption.unknown):
