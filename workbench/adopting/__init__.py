@@ -1,3 +1,3 @@
-"""``workbench adopt``: take over what already serves models in a cluster, without changing it."""
+"""``workbench adopt`` and ``eject``: take over what serves models in a cluster, and leave it, without changing it."""
 
 from .command import register as register

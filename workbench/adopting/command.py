@@ -12,6 +12,7 @@ from components.contract.texts.printable import printable
 from toolkit.printing import Format
 
 from ..errors import WorkbenchError
+from .leaving import eject
 
 Folder = Annotated[
     Path, typer.Argument(metavar="[FOLDER]", help="Project folder; created if it does not exist. Default: this one.")
@@ -46,8 +47,9 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files."
 
 
 def register(app: typer.Typer) -> None:
-    """Add the ``adopt`` command."""
+    """Add the ``adopt`` and ``eject`` commands."""
     app.command()(adopt)
+    app.command()(eject)
 
 
 def adopt(
