@@ -9,7 +9,7 @@ from components.contract.texts.secrets import masked
 from components.families import kinds, member_of, objects
 from components.fleet.objects import Object
 from components.fleet.options import Options
-from components.fleet.shapes import DEPLOYMENT, LEADER_WORKER_SET, shape_of
+from components.fleet.shapes import LEADER_WORKER_SET, shape_of
 from components.plan.conversion.convert import convert_family
 from components.plan.rendering import render_fleet
 
@@ -56,10 +56,10 @@ def conversion_of(manifest: Object, family: str) -> WorkloadConversion:
 def _as_group(manifest: Object) -> Object | None:
     """Return a workload as groups of pods, the only plain workload that can be converted; None for other kinds."""
     shape, spec = shape_of(manifest), manifest["spec"]
-    if shape is LEADER_WORKER_SET:
+    if shape is None or (shape.is_set and not shape.has_groups):
+        return None  # each pod has a name, which other workloads cannot keep
+    if shape.has_groups:
         return manifest
-    if shape is not DEPLOYMENT:
-        return None
     metadata = {key: manifest["metadata"][key] for key in ("name", "namespace")}
     template = {"size": 1, "workerTemplate": spec["template"]}
     replicas = {"replicas": spec["replicas"]} if "replicas" in spec else {}
