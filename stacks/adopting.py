@@ -24,12 +24,13 @@ class Imports:
 
     def __init__(self, adopted: AdoptedSettings) -> None:
         self._adopted = adopted
+        self._names = frozenset(adopted.objects)
         self._left = dict.fromkeys(adopted.objects)
 
     @property
     def transformations(self) -> list[pulumi.ResourceTransformation]:
         """The transformation of a component with such objects; none without objects."""
-        return [self._transform] if self._adopted.objects else []
+        return [self._transform] if self._names else []
 
     def warn_about_unused(self, file: str) -> None:
         """Log the names that no object of the stack has."""
@@ -44,7 +45,7 @@ class Imports:
         if not args.type_.startswith("kubernetes:") or not isinstance(props.get("metadata"), dict):
             return None
         name = adopted_name(props)
-        if name not in self._adopted.objects:
+        if name not in self._names:
             return None
         self._left.pop(name, None)
         parts = (props["metadata"].get("namespace"), props["metadata"]["name"])

@@ -5,7 +5,7 @@ its keys, ``v:...`` a value of a set, ``i:0`` an item by position, and ``.`` the
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 Fields = dict[str, Any]
@@ -25,13 +25,6 @@ def is_controller(manager: str) -> bool:
     if name in _DEPLOYERS:
         return False
     return name.startswith(_CONTROLLERS) or name in _SUBJECTS or any(word in name for word in _CONTROLLER_WORDS)
-
-
-def entries(live: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the entries of an object except those of subresources, such as the status."""
-    for entry in live["metadata"].get("managedFields") or ():
-        if not entry.get("subresource"):
-            yield entry
 
 
 def owned_fields(live: Mapping[str, Any], is_owner: Callable[[str], bool]) -> Fields:

@@ -28,6 +28,8 @@ from .converting import conversion_of
 from .declared import declared, missing_parts
 from .settings import environment_of
 
+Wanted = tuple[str, str, str, str]
+"""API version, kind, namespace and name of an object that a plan creates."""
 _MOST_DIFFERENCES = 5
 _RUNS_ALREADY = "ran so before it was adopted"
 
@@ -94,7 +96,7 @@ class Adoption:
     decisions: tuple[Decision, ...]
     imports: tuple[str, ...] = ()
     omitted: tuple[str, ...] = ()
-    unknown: frozenset[tuple[str, str, str, str]] = frozenset()
+    unknown: frozenset[Wanted] = frozenset()
     problems: tuple[Problem, ...] = field(default=(), compare=False)
 
     def having(self, becomes: Becomes) -> list[Decision]:
@@ -105,7 +107,7 @@ class Adoption:
 def decide(
     snapshot: ClusterSnapshot,
     values: Mapping[str, Any],
-    absent: Iterable[tuple[str, str, str, str]] = (),
+    absent: Iterable[Wanted] = (),
     family: str = "",
 ) -> Adoption:
     """Decide what each object of a snapshot becomes.
@@ -173,9 +175,7 @@ def planned_objects(planned: Plan) -> list[Object]:
     return [*namespace_objects(planned).values(), *planned.objects, *others]
 
 
-def _unknown(
-    planned: Plan, snapshot: ClusterSnapshot, absent: frozenset[tuple[str, str, str, str]]
-) -> frozenset[tuple[str, str, str, str]]:
+def _unknown(planned: Plan, snapshot: ClusterSnapshot, absent: frozenset[Wanted]) -> frozenset[Wanted]:
     wanted = {
         (body["apiVersion"], *identity_of(body)[1:])
         for body in planned_objects(planned)
@@ -267,15 +267,3 @@ def _pods(body: Object) -> int:
         return 0
     spec = body["spec"]
     return int(spec.get("replicas", 1)) * int((spec.get("leaderWorkerTemplate") or {}).get("size", 1))
-
-
-def operated_families(decisions: Iterable[Decision]) -> list[str]:
-    """Return the families with an operator whose resources are adopted."""
-    families = {
-        family.name
-        for decision in decisions
-        if decision.becomes is Becomes.TYPED and decision.candidate.kind
-        for family, _ in [member_of(decision.candidate.kind)]
-        if family.operator
-    }
-    return sorted(families)

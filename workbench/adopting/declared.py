@@ -123,11 +123,6 @@ def _defaults() -> Mapping[str, Any]:
     return table
 
 
-def is_part(part: Any, whole: Any) -> bool:  # noqa: ANN401  JSON in
-    """Whether a whole contains a part: maps by key, lists item by item."""
-    return not [*missing_parts(part, whole)]
-
-
 def missing_parts(part: Any, whole: Any, path: str = "") -> Iterable[tuple[str, Any, Any]]:  # noqa: ANN401
     """Yield the path and both values where a part differs from the whole that should contain it."""
     if isinstance(part, dict) and isinstance(whole, dict):

@@ -12,7 +12,7 @@ from ..errors import WorkbenchError
 from ..inspecting.reading import read_cluster, read_files
 from ..inspecting.snapshot import ClusterSnapshot
 from .candidates import candidates
-from .decisions import Adoption, Becomes, decide
+from .decisions import Adoption, Becomes, Wanted, decide
 from .settings import fleet_values, present_charts
 
 
@@ -62,7 +62,7 @@ def read_files_adoption(paths: Sequence[Path], family: str = "") -> ReadAdoption
         raise WorkbenchError("\n".join(map(str, problems)))
     typed = [candidate.live for candidate in candidates(snapshot) if candidate.kind]
     values = fleet_values(typed, ())
-    absent: frozenset[tuple[str, str, str, str]] = frozenset()
+    absent: frozenset[Wanted] = frozenset()
     while (adoption := decide(snapshot, values, absent, family)).unknown:
         absent |= adoption.unknown
     # Without a cluster, nothing is known to exist: the stack creates everything.
@@ -75,7 +75,7 @@ def read_files_adoption(paths: Sequence[Path], family: str = "") -> ReadAdoption
 def _decided(kube: Kube, snapshot: ClusterSnapshot, present: Sequence[str], family: str) -> ReadAdoption:
     typed = [candidate.live for candidate in candidates(snapshot) if candidate.kind and not candidate.owner]
     values = fleet_values(typed, present)
-    absent: set[tuple[str, str, str, str]] = set()
+    absent: set[Wanted] = set()
     while True:
         adoption = decide(snapshot, values, absent, family)
         if not adoption.unknown:
