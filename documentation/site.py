@@ -35,7 +35,7 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
         "start/manifests.md",
         "start/",
     ),
-    "Tasks": ("tasks/", "pull-requests.md"),
+    "Tasks": ("tasks/", "diff.md", "pull-requests.md"),
     "Systems": ("families.md", "releases.md", *(f"{family}.md" for family in FAMILIES), "deviations.md"),
     "Reference": ("workbench.md",),
     "Explanation": ("architecture.md", "memory.md", "costs.md", "live.md", "benchmarks.md", "decisions/"),

@@ -25,6 +25,7 @@ MODULES = {
     "rendering": ("render",),
     "explaining": ("explain",),
     "inspecting.command": ("inspect",),
+    "drifting.command": ("diff",),
     "migration": ("migrate",),
     "simulation": ("simulate",),
     "sizing": ("size",),

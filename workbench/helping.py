@@ -15,7 +15,7 @@ _GROUPS = {
     START: ("init",),
     ADOPT: ("inspect", "adopt", "eject"),
     CHECK: ("plan", "validate", "explain", "render", "defaults", "crds", "schema", "migrate"),
-    DEPLOY: ("up", "preview", "destroy", "outputs", "capacity", "cluster"),
+    DEPLOY: ("up", "preview", "destroy", "outputs", "diff", "capacity", "cluster"),
     CAPACITY: ("size", "simulate", "fit-profile"),
     FLEET: ("load", "watch", "fault", "speed"),
 }

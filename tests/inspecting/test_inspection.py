@@ -238,6 +238,23 @@ def test_pending_pods_are_checked_on_the_nodes_that_could_take_them() -> None:
     assert found.memory.endswith("on g6.12xlarge")
 
 
+def test_pending_pods_do_not_run_where_affinity_or_taints_keep_them_out() -> None:
+    terms = [{"matchExpressions": [{"key": TYPE, "operator": "In", "values": ["g6e.2xlarge"]}]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    body = deployment("a")
+    body["spec"]["template"]["spec"]["affinity"] = {"nodeAffinity": required}
+    nodes = [node("small", "g5.2xlarge"), node("large", "g6e.2xlarge")]
+    assert model(inspected(live(body), *nodes)).memory.endswith("on g6e.2xlarge")
+    tainted = node("other", "g6e.2xlarge")
+    tainted["spec"] = {"taints": [{"key": "team", "value": "x", "effect": "NoSchedule"}]}
+    assert model(inspected(live(deployment("a")), node("small", "g5.2xlarge"), tainted)).memory.endswith("g5.2xlarge")
+    hungry = container(resources={"limits": {"nvidia.com/gpu": "1", "memory": "100Gi"}})
+    tight, roomy = node("small", "g5.2xlarge"), node("large", "g6e.8xlarge")
+    tight["status"]["allocatable"]["memory"], roomy["status"]["allocatable"]["memory"] = "28Gi", "240Gi"
+    found = model(inspected(live(deployment("a", hungry)), tight, roomy))
+    assert (found.memory.rpartition(" ")[2], found.findings) == ("g6e.8xlarge", ())
+
+
 def test_nodes_of_several_types_have_no_single_price() -> None:
     body = live(deployment("a", replicas=2))
     nodes = [node("one", "g5.2xlarge"), node("two", "g6e.2xlarge")]

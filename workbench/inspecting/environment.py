@@ -15,8 +15,10 @@ from components.families.family import Family
 from components.fleet.cloud_facts import capacity_in, capacity_labels
 from components.fleet.demand import REGION_LABEL, TYPE_LABELS, NodeChoice
 from components.fleet.instances import accelerator_resources
+from components.fleet.nodes.unschedulable import NodeKind
 from components.fleet.objects import Object
 from components.fleet.options import Options
+from components.fleet.placement import requests_of
 from components.fleet.words import OtherKinds, Realization
 from components.plan.environment import Environment
 from components.plan.prerequisites.charts import known
@@ -24,6 +26,8 @@ from components.plan.prerequisites.needed import ClusterFacts
 
 from .snapshot import ClusterSnapshot
 
+_REPELLING = ("NoSchedule", "NoExecute")
+"""Effects of taints that keep pods out; the third one only makes the scheduler prefer other nodes."""
 _REGION_LABELS = (REGION_LABEL, "failure-domain.beta.kubernetes.io/region")
 
 
@@ -34,8 +38,8 @@ class ClusterNode:
     Attributes:
         instance_type: Its instance type; empty without the label.
         capacity: Its purchase option, such as ``spot``; empty if no label names one.
-        accelerators: Accelerators that pods can request, by extended resource.
-        is_reserved: Whether a taint reserves it for pods that request an accelerator.
+        offered: What pods can request, by resource.
+        taints: The taints that keep pods without a toleration out.
     """
 
     name: str
@@ -43,8 +47,18 @@ class ClusterNode:
     region: str
     capacity: str
     labels: Mapping[str, str] = field(default_factory=dict, repr=False)
-    accelerators: Mapping[str, Decimal] = field(default_factory=dict)
-    is_reserved: bool = False
+    offered: Mapping[str, Decimal] = field(default_factory=dict)
+    taints: tuple[Mapping[str, str], ...] = ()
+
+    @property
+    def accelerators(self) -> frozenset[str]:
+        """Extended resources of the accelerators that pods can request."""
+        return frozenset(key for key, amount in self.offered.items() if amount and key in accelerator_resources())
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether a taint reserves it for pods that request an accelerator."""
+        return any(taint["key"] in accelerator_resources() for taint in self.taints)
 
     @property
     def choice(self) -> NodeChoice:
@@ -68,12 +82,12 @@ def _node(body: Object) -> ClusterNode:
         next((labels[label] for label in _REGION_LABELS if label in labels), ""),
         capacity_in(labels),
         labels,
-        {
-            key: parse_quantity(value)
-            for key, value in offered.items()
-            if key in accelerator_resources() and is_quantity(value)
-        },
-        any(taint.get("key") in accelerator_resources() for taint in (body.get("spec") or {}).get("taints") or ()),
+        {str(key): parse_quantity(value) for key, value in offered.items() if is_quantity(value)},
+        tuple(
+            {"key": str(taint.get("key")), "value": str(taint.get("value") or ""), "effect": str(taint.get("effect"))}
+            for taint in (body.get("spec") or {}).get("taints") or ()
+            if taint.get("effect") in _REPELLING
+        ),
     )
 
 
@@ -90,7 +104,7 @@ def nodes_for(pod: Object, nodes: Mapping[str, ClusterNode]) -> tuple[NodeChoice
         pod: Its spec.
         nodes: The nodes of the cluster.
     """
-    return _choices(node for node in nodes.values() if _may_run(pod, node))
+    return _choices(node for node in nodes.values() if _accepts(node, pod))
 
 
 def _choices(used: Iterable[ClusterNode]) -> tuple[NodeChoice, ...]:
@@ -101,18 +115,14 @@ def _choices(used: Iterable[ClusterNode]) -> tuple[NodeChoice, ...]:
     return tuple(by_key[key] for key in order)
 
 
-def _may_run(pod: Object, node: ClusterNode) -> bool:
-    """Return whether a node has the labels and the accelerators that a pod needs; taints are not considered."""
-    selector = pod.get("nodeSelector") or {}
-    if not isinstance(selector, dict) or any(node.labels.get(key) != value for key, value in selector.items()):
+def _accepts(node: ClusterNode, pod: Object) -> bool:
+    """Return whether a node accepts a pod with accelerators, by labels, taints and allocatable resources."""
+    requests = requests_of(pod)
+    if not any(key in accelerator_resources() for key in requests):
         return False
-    wanted = {
-        key: parse_quantity(value)
-        for container in pod.get("containers") or ()
-        for key, value in ((container.get("resources") or {}).get("limits") or {}).items()
-        if key in accelerator_resources() and is_quantity(value)
-    }
-    return bool(wanted) and all(node.accelerators.get(key, Decimal(0)) >= amount for key, amount in wanted.items())
+    # A node that does not report a resource, such as in a file, is not known to lack it.
+    known = {key: amount for key, amount in requests.items() if key in node.offered or key in accelerator_resources()}
+    return not NodeKind(node.name, node.offered, node.labels, node.taints).obstacle(pod, known)
 
 
 def releases_in(snapshot: ClusterSnapshot, resources: Iterable[LoadedResource]) -> dict[str, tuple[str, ...]]:
@@ -216,7 +226,7 @@ def environment_of(
 
 def _present(groups: frozenset[str], nodes: Iterable[ClusterNode]) -> Iterator[str]:
     """Yield the charts whose APIs or devices a cluster has."""
-    devices = {key for node in nodes for key, amount in node.accelerators.items() if amount}
+    devices = frozenset[str]().union(*(node.accelerators for node in nodes))
     for name, chart in known().items():
         if any(capability in groups or capability in devices for capability in (*chart.provides, *chart.crds)):
             yield name

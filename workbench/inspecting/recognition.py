@@ -115,8 +115,7 @@ def serving_resources(snapshot: ClusterSnapshot) -> tuple[Serving, ...]:
         if child is not None and root in claimed:
             claimed[root] += [child, *snapshot.all_owned(child)]
     found = [_serving(root, claimed[identity_of(root)], snapshot) for root in roots]
-    covered = {identity for root in roots for identity in (identity_of(root),)}
-    covered |= {identity_of(body) for bodies in claimed.values() for body in bodies}
+    covered = {*claimed, *(identity_of(body) for bodies in claimed.values() for body in bodies)}
     found += _by_pods(snapshot, covered)
     return tuple(sorted(found, key=lambda each: (each.identity[2], each.identity[1], each.identity[3])))
 

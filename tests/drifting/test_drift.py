@@ -1,0 +1,187 @@
+"""Drift of one object: what the plan sets, what somebody changed, and what is nobody's change."""
+
+from typing import Any
+
+import pytest
+
+from components.fleet.objects import Object, copied
+from tests.inspecting.objects import container, deployment
+from workbench.drifting.drift import ABSENT, drift_of
+
+POD = "spec.template.spec"
+
+
+def planned() -> Object:
+    return deployment("a", container(env=[{"name": "A", "value": "1"}]), replicas=2)
+
+
+def live(**edits: Any) -> Object:
+    """Return the planned object as a server stores it: with defaults, canonical quantities and managed fields."""
+    body: Object = copied(planned())
+    pod = body["spec"]["template"]["spec"]
+    pod |= {"restartPolicy": "Always", "dnsPolicy": "ClusterFirst", "terminationGracePeriodSeconds": 30}
+    pod["containers"][0] |= {"imagePullPolicy": "IfNotPresent", "terminationMessagePath": "/dev/termination-log"}
+    body["spec"] |= {"progressDeadlineSeconds": 600, "strategy": {"type": "RollingUpdate"}}
+    body["metadata"] |= {"uid": "1", "annotations": {"deployment.kubernetes.io/revision": "1"}}
+    body["status"] = {"readyReplicas": 2}
+    body["metadata"]["managedFields"] = [
+        {"manager": "pulumi-kubernetes-1", "operation": "Apply", "time": "2026-11-01T00:00:00Z", "fieldsV1": OURS}
+    ]
+    return body
+
+
+CONTAINER = 'k:{"name":"server"}'
+ENV = 'k:{"name":"A"}'
+NEW: Object = {"f:env": {'k:{"name":"B"}': {".": {}, "f:name": {}, "f:value": {}}}}
+NOTE: Object = {"f:metadata": {"f:annotations": {"f:x": {}}}}
+_OURS: Object = {".": {}, "f:image": {}, "f:env": {ENV: {"f:value": {}}}}
+OURS: Object = {"f:spec": {"f:replicas": {}, "f:template": {"f:spec": {"f:containers": {CONTAINER: _OURS}}}}}
+
+
+def edited(path: tuple[Any, ...], value: Any, fields: Any, manager: str = "kubectl-edit", **more: Any) -> Object:
+    body = live()
+    target: Any = body
+    for step in path[:-1]:
+        target = target.setdefault(step, {}) if isinstance(target, dict) else target[step]
+    if isinstance(target, list):
+        target.append(value)
+    else:
+        target[path[-1]] = value
+    entry = {"manager": manager, "operation": "Update", "time": "2026-11-02T00:00:00Z", "fieldsV1": fields, **more}
+    body["metadata"]["managedFields"].append(entry)
+    return body
+
+
+def pod_fields(inner: Any) -> Any:
+    return {"f:spec": {"f:template": {"f:spec": {"f:containers": {CONTAINER: inner}}}}}
+
+
+FIRST = ("spec", "template", "spec", "containers", 0)
+
+
+def test_what_the_server_adds_is_no_drift() -> None:
+    assert drift_of(planned(), live()) == ()
+
+
+EDITS = [
+    (
+        edited((*FIRST, "image"), "vllm/vllm-openai:v1", pod_fields({"f:image": {}})),
+        f"{POD}.containers[0].image",
+        ("vllm/vllm-openai:v0.9.0", "vllm/vllm-openai:v1"),
+        "kubectl-edit",
+    ),
+    (
+        edited(
+            (*FIRST, "env", "new"),
+            {"name": "B", "value": "2"},
+            pod_fields(NEW),
+        ),
+        f"{POD}.containers[0].env[1].name",
+        (ABSENT, "B"),
+        "kubectl-edit",
+    ),
+    (
+        edited(("metadata", "labels", "team"), "x", {"f:metadata": {"f:labels": {"f:team": {}}}}),
+        "metadata.labels.team",
+        (ABSENT, "x"),
+        "kubectl-edit",
+    ),
+    (
+        edited(("spec", "replicas"), 5, {"f:spec": {"f:replicas": {}}}, "kubectl", subresource="scale"),
+        "spec.replicas",
+        (2, 5),
+        "kubectl",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "path", "values", "manager"), EDITS, ids=[path for _, path, *_ in EDITS])
+def test_an_edit_is_drift_with_its_writer(body: Object, path: str, values: tuple[Any, Any], manager: str) -> None:
+    found = {each.path: each for each in drift_of(planned(), body)}
+    assert path in found
+    each = found[path]
+    assert (each.planned, each.live) == values
+    assert (each.writer.manager, each.writer.time) == (manager, "2026-11-02T00:00:00Z")
+    assert all(other.startswith(path.rpartition(".")[0]) for other in found)
+
+
+def test_a_removed_field_is_drift() -> None:
+    body = live()
+    body["spec"]["template"]["spec"]["containers"][0]["env"] = []
+    (found,) = drift_of(planned(), body)
+    assert (found.path, found.planned, found.live) == (
+        f"{POD}.containers[0].env[0]",
+        {"name": "A", "value": "1"},
+        ABSENT,
+    )
+
+
+NO_EDITS = [
+    # A webhook adds a sidecar in the request of the planner.
+    edited(("spec", "template", "spec", "containers", 1), {"name": "proxy", "image": "b"}, {}, "pulumi-kubernetes-1"),
+    # A controller writes an annotation.
+    edited(
+        ("metadata", "annotations", "x"),
+        "1",
+        {"f:metadata": {"f:annotations": {"f:x": {}}}},
+        "kube-controller-manager",
+    ),
+    edited(
+        ("metadata", "annotations", "kubectl.kubernetes.io/restartedAt"),
+        "1",
+        {"f:metadata": {"f:annotations": {"f:kubectl.kubernetes.io/restartedAt": {}}}},
+    ),
+    edited(("status", "readyReplicas"), 1, {"f:status": {"f:readyReplicas": {}}}, "any", subresource="status"),
+]
+
+
+@pytest.mark.parametrize("body", NO_EDITS)
+def test_what_controllers_write_is_no_drift(body: Object) -> None:
+    assert drift_of(planned(), body) == ()
+
+
+def test_replicas_of_an_autoscaler_are_no_drift() -> None:
+    """The plan of a model with an autoscaler sets none."""
+    wanted = planned()
+    del wanted["spec"]["replicas"]
+    body = edited(
+        ("spec", "replicas"), 4, {"f:spec": {"f:replicas": {}}}, "kube-controller-manager", subresource="scale"
+    )
+    assert drift_of(wanted, body) == ()
+
+
+@pytest.mark.parametrize(("written", "stored"), [("1024Mi", "1Gi"), ("1000m", "1"), (1, "1"), ("0.5", "500m")])
+def test_quantities_are_compared_by_value(written: Any, stored: Any) -> None:
+    wanted, body = planned(), live()
+    for each, value in ((wanted, written), (body, stored)):
+        each["spec"]["template"]["spec"]["containers"][0]["resources"] = {"limits": {"memory": value}}
+    assert drift_of(wanted, body) == ()
+    body["spec"]["template"]["spec"]["containers"][0]["resources"] = {"limits": {"memory": "7Gi"}}
+    assert [each.path for each in drift_of(wanted, body)] == [f"{POD}.containers[0].resources.limits.memory"]
+
+
+def test_values_of_variables_have_no_units() -> None:
+    wanted, body = planned(), live()
+    wanted["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "A", "value": "1000m"}]
+    assert [each.path for each in drift_of(wanted, body)] == [f"{POD}.containers[0].env[0].value"]
+
+
+def test_secrets_are_masked() -> None:
+    token = "hf_" + "a1B2" * 9
+    body = live()
+    body["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"] = token
+    body["spec"]["template"]["spec"]["containers"][0]["env"][0] |= {"name": "HF_TOKEN"}
+    wanted = planned()
+    wanted["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "HF_TOKEN", "value": token[::-1]}]
+    (found,) = drift_of(wanted, body)
+    assert found.path == f"{POD}.containers[0].env[0].value"
+    assert token not in str(found)
+    assert token[::-1] not in str(found)
+
+
+def test_the_order_of_named_items_does_not_matter() -> None:
+    wanted, body = planned(), live()
+    two = [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]
+    wanted["spec"]["template"]["spec"]["containers"][0]["env"] = two
+    body["spec"]["template"]["spec"]["containers"][0]["env"] = two[::-1]
+    assert drift_of(wanted, body) == ()

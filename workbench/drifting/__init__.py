@@ -1,0 +1,1 @@
+"""What in a cluster differs from the plan, and who changed it."""

@@ -1,0 +1,281 @@
+"""Compares planned objects with live ones: the fields that the plan sets, and those that somebody added by hand.
+
+Fields that the plan does not set are defaults of the API server or belong to controllers, unless the managed fields
+of the object name another client for them.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from components.contract.problems import field_path
+from components.contract.quantity import is_quantity, parse_quantity
+from components.contract.texts.secrets import masked
+from components.fleet.objects import Object
+
+Path = tuple[str | int, ...]
+"""Keys and indexes of a field."""
+_PLANNERS = ("inference-platform", "pulumi")
+"""Beginnings of the names of the field managers that apply plans."""
+_CONTROLLERS = (
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kubelet",
+    "cloud-controller-manager",
+    "kwok",
+    "cluster-autoscaler",
+)
+"""Beginnings of the names of controllers, which write to objects of others."""
+_KEYS = {
+    "containers": ("name",),
+    "initContainers": ("name",),
+    "env": ("name",),
+    "volumes": ("name",),
+    "volumeMounts": ("mountPath",),
+    "volumeDevices": ("devicePath",),
+    "imagePullSecrets": ("name",),
+    "ports": ("containerPort", "port"),
+    "topologySpreadConstraints": ("topologyKey",),
+    "hostAliases": ("ip",),
+}
+"""Fields that identify the items of a list (kubernetes/kubernetes v1.36.3, api/openapi-spec:
+x-kubernetes-list-map-keys)."""
+_QUANTITIES = ("limits", "requests", "sizeLimit", "averageValue", "storage", "hard", "target")
+"""Fields at or below which numbers have units, so that ``1`` and ``1000m`` are equal."""
+_OWN_METADATA = ("labels", "annotations")
+_DIRECTIVES = "pulumi.com/"
+"""Domain of annotations for the Kubernetes provider of Pulumi, which need not reach the cluster."""
+_BOOKKEEPING = ("kubectl.kubernetes.io/", "deployment.kubernetes.io/")
+"""Domains of annotations in which kubectl and controllers keep notes."""
+
+
+_NOWHERE = -1
+"""Index of an item that a list does not have."""
+
+
+class Absent:
+    """The absence of a field, which differs from null."""
+
+    def __repr__(self) -> str:
+        return "(none)"
+
+
+ABSENT = Absent()
+
+
+class Writer(NamedTuple):
+    """Who wrote a field, and when; empty if the managed fields do not tell."""
+
+    manager: str = ""
+    time: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldDrift:
+    """A field that differs; values that look like secrets are masked.
+
+    Attributes:
+        planned: The value in the plan; ``ABSENT`` if the plan does not set the field.
+        live: The value in the cluster; ``ABSENT`` if the field was removed.
+    """
+
+    path: str
+    planned: Any
+    live: Any
+    writer: Writer
+
+
+def drift_of(planned: Object, live: Object) -> tuple[FieldDrift, ...]:
+    """Return the fields of an object that differ from the plan, sorted by path.
+
+    Args:
+        planned: The object as it is rendered.
+        live: The object as the server returned it, with its managed fields.
+    """
+    entries = [each for each in live["metadata"].get("managedFields") or () if isinstance(each, dict)]
+    plain = {key: value for key, value in live.items() if key != "status"}
+    found = {change[0]: change for change in _changed(_comparable(planned), _comparable(plain), ())}
+    if any(_is_planner(entry) for entry in entries):
+        found = {change[0]: change for change in _added(planned, plain, entries)} | found
+    return tuple(
+        FieldDrift(
+            field_path(path), _masked(path, before, plain), _masked(path, after, plain), _writer(path, plain, entries)
+        )
+        for path, before, after in sorted(found.values(), key=lambda change: [str(step) for step in change[0]])
+    )
+
+
+def _comparable(body: Object) -> Object:
+    """Return the part of an object that a plan decides about."""
+    metadata = {}
+    for field in _OWN_METADATA:
+        values = body["metadata"].get(field) or {}
+        metadata[field] = {key: value for key, value in values.items() if not key.startswith(_DIRECTIVES)}
+    rest = {key: value for key, value in body.items() if key not in ("apiVersion", "kind", "metadata", "status")}
+    return {"metadata": metadata, **rest}
+
+
+_Changed = tuple[Path, Any, Any]
+"""A path with its planned and its live value."""
+
+
+def _changed(planned: Any, live: Any, path: Path) -> Iterator[_Changed]:  # noqa: ANN401  any field
+    """Yield the fields that the plan sets to another value."""
+    if isinstance(planned, dict) and isinstance(live, dict):
+        for key, value in planned.items():
+            if key in live:
+                yield from _changed(value, live[key], (*path, key))
+            elif not _is_empty(value):
+                yield (*path, key), value, ABSENT
+    elif isinstance(planned, list) and isinstance(live, list):
+        yield from _changed_items(planned, live, path)
+    elif not _equal(planned, live, path):
+        yield path, planned, live
+
+
+def _changed_items(planned: Sequence[Any], live: Sequence[Any], path: Path) -> Iterator[_Changed]:
+    keys = _KEYS.get(str(path[-1])) if path else None
+    if keys and all(isinstance(item, dict) for item in (*planned, *live)):
+        places = {_identity(item, keys): index for index, item in enumerate(live)}
+        for index, item in enumerate(planned):
+            place = places.get(_identity(item, keys))
+            if place is None:
+                yield (*path, index), item, ABSENT
+            else:
+                # Paths name the items of the live list, which messages and managed fields refer to.
+                yield from _changed(item, live[place], (*path, place))
+    elif len(planned) == len(live) and all(isinstance(item, dict) for item in (*planned, *live)):
+        for index, (item, other) in enumerate(zip(planned, live, strict=True)):
+            yield from _changed(item, other, (*path, index))
+    elif not _equal(planned, live, path):
+        yield path, planned, live
+
+
+def _identity(item: Mapping[str, Any], keys: Sequence[str]) -> tuple[Any, ...]:
+    return next(((key, item[key]) for key in keys if key in item), ())
+
+
+def _equal(planned: Any, live: Any, path: Path) -> bool:  # noqa: ANN401
+    if planned == live or (_is_empty(planned) and _is_empty(live)):
+        return True
+    has_units = any(step in _QUANTITIES for step in path)
+    if has_units and is_quantity(planned) and is_quantity(live):
+        return bool(parse_quantity(planned) == parse_quantity(live))
+    return False
+
+
+def _is_empty(value: Any) -> bool:  # noqa: ANN401
+    """Return whether a value means the same as none: the API server drops it."""
+    return value is None or value == {} or value == [] or value is False or value == ""
+
+
+# Fields of other clients
+
+
+def _added(planned: Object, live: Object, entries: Sequence[Mapping[str, Any]]) -> Iterator[_Changed]:
+    """Yield the fields that other clients than planners and controllers wrote, and that the plan does not set."""
+    for entry in entries:
+        manager = str(entry.get("manager") or "")
+        if _is_planner(entry) or entry.get("subresource") or manager.startswith(_CONTROLLERS):
+            continue
+        for path in _owned(entry.get("fieldsV1") or {}, live, ()):
+            if path[:1] == ("metadata",) and (len(path) < 3 or path[1] not in _OWN_METADATA):
+                continue
+            if _is_noise(path) or _at(planned, _planned_path(path, live, planned)) is not ABSENT:
+                continue
+            value = _at(live, path)
+            if value is not ABSENT and not _is_empty(value):
+                yield path, ABSENT, value
+
+
+def _is_noise(path: Path) -> bool:
+    """Return whether an annotation is bookkeeping of kubectl or of a controller."""
+    return path[:2] == ("metadata", "annotations") and str(path[2]).startswith(
+        ("kubectl.kubernetes.io/", "deployment.kubernetes.io/")
+    )
+
+
+def _owned(fields: Mapping[str, Any], value: Any, path: Path) -> Iterator[Path]:  # noqa: ANN401
+    """Yield the paths of the leaves in managed fields, as far as they exist."""
+    inner = {key: below for key, below in fields.items() if key != "."}
+    if not inner:
+        yield path
+        return
+    for key, below in inner.items():
+        step = _step(key, value)
+        if step is not None:
+            yield from _owned(below, _at(value, (step,)), (*path, step))
+
+
+def _step(key: str, value: Any) -> str | int | None:  # noqa: ANN401
+    """Return the step into a value that a key of managed fields stands for; None if it does not exist."""
+    kind, _, name = key.partition(":")
+    if kind == "f":
+        return name if isinstance(value, dict) and name in value else None
+    if not isinstance(value, list):
+        return None
+    try:
+        wanted = json.loads(name)
+    except ValueError:
+        return None
+    if kind == "k":
+        places = (
+            index
+            for index, item in enumerate(value)
+            if isinstance(item, dict) and all(item.get(field) == part for field, part in wanted.items())
+        )
+        return next(places, None)
+    return value.index(wanted) if kind == "v" and wanted in value else None
+
+
+def _planned_path(path: Path, live: Object, planned: Object) -> Path:
+    """Return the path of a live field in the planned object, whose lists may be in another order."""
+    result: Path = ()
+    for place, step in enumerate(path):
+        others, item = _at(planned, result), _at(live, path[: place + 1])
+        keys = _KEYS.get(str(result[-1])) if result else None
+        if isinstance(step, int) and keys and isinstance(others, list) and isinstance(item, dict):
+            wanted = _identity(item, keys)
+            found = (index for index, each in enumerate(others) if _identity(each, keys) == wanted)
+            result = (*result, next(found, _NOWHERE))
+        else:
+            result = (*result, step)
+    return result
+
+
+def _writer(path: Path, live: Object, entries: Sequence[Mapping[str, Any]]) -> Writer:
+    """Return the client that wrote a field last; empty for a field that is gone."""
+    found = []
+    for entry in entries:
+        for owned in _owned(entry.get("fieldsV1") or {}, live, ()):
+            if owned[: len(path)] == path or path[: len(owned)] == owned:
+                found.append(Writer(str(entry.get("manager") or ""), str(entry.get("time") or "")))
+                break
+    strangers = [writer for writer in found if not writer.manager.startswith(_PLANNERS)]
+    return max(strangers or found, key=lambda writer: writer.time, default=Writer())
+
+
+def _masked(path: Path, value: Any, live: Object) -> Any:  # noqa: ANN401
+    """Return a value for readers: the name of a variable beside it tells whether it is a secret."""
+    if not isinstance(value, str):
+        return masked({"value": value})["value"]
+    beside = _at(live, path[:-1])
+    context = beside if isinstance(beside, dict) else {}
+    return masked({**context, path[-1]: value})[path[-1]]
+
+
+def _is_planner(entry: Mapping[str, Any]) -> bool:
+    return str(entry.get("manager") or "").startswith(_PLANNERS)
+
+
+def _at(body: Any, path: Path) -> Any:  # noqa: ANN401
+    """Return the value at a path; ``ABSENT`` if there is none."""
+    for step in path:
+        try:
+            if step == _NOWHERE:
+                return ABSENT
+            body = body[step]
+        except (KeyError, IndexError, TypeError):
+            return ABSENT
+    return body
