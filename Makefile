@@ -41,9 +41,10 @@ check: env ## Check lint, formatting and types
 test: env ## Run all tests, on up to four cores, and name the slowest
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --durations=20 --durations-min=1
 
-test-long: env ## Compare our validation with the API server's, fuzz the commands, and edit node groups and stacks, with many more examples
+test-long: env ## Compare our validation with the API server's, fuzz the commands, edit node groups and stacks, and adopt fleets, with many more examples
 	INFERENCE_PLATFORM_EXAMPLES=20000 $(BIN)/python -m pytest tests/cluster/models/test_api_differential.py tests/hostile/test_fuzz.py
 	INFERENCE_PLATFORM_SEQUENCES=500 $(BIN)/python -m pytest tests/clouds/aws/sizes tests/plan/review/following
+	INFERENCE_PLATFORM_FLEETS=40 $(BIN)/python -m pytest tests/adopting/test_fleets.py
 
 test-versions: env ## Test the wheel beside the oldest and the newest versions of what it needs
 	INFERENCE_PLATFORM_VERSIONS=1 $(BIN)/python -m pytest tests/installed

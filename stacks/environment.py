@@ -18,6 +18,7 @@ from components.resources.serving.fleet.prices import own_prices
 from components.resources.serving.model_fleet import ModelFleet
 from components.resources.serving.site import Site
 
+from .adopting import Imports, without_omitted
 from .blame import settings_blamed
 from .clouds import CloudName
 from .costs import environment_bill
@@ -46,7 +47,7 @@ def deploy(settings: Settings) -> None:
         pulumi.RunError: a manifest is invalid or does not fit; lists all problems, and creates nothing.
     """
     manifests = load((Path(path) for path in settings.models), settings.releases)
-    planned = plan(manifests, settings.environment(read_text))
+    planned = without_omitted(plan(manifests, settings.environment(read_text)), settings.adopted)
     _LISTENER.get()(settings, planned)
     prices, price_problems = own_prices(settings.prices)
     problems = [*planned.problems, *price_problems]
@@ -57,9 +58,11 @@ def deploy(settings: Settings) -> None:
         raise pulumi.RunError("\n".join([count, *lines]))
     bill = environment_bill(settings, planned, prices)
     provider, site, aws = _provide_cluster(settings, planned)
-    options = pulumi.ResourceOptions(providers=[provider])
+    imports = Imports(settings.adopted)
+    options = pulumi.ResourceOptions(providers=[provider], transformations=imports.transformations)
     fleet = ModelFleet.from_plan(FLEET, planned, settings, site, bill, options)
     fleet.log_warnings(problems, str)
+    imports.warn_about_unused(settings.file)
     # The plain values instead of one output each: an unknown address then leaves the rest known at preview.
     for name, value in fleet.described.items():
         pulumi.export(name, value)
@@ -102,4 +105,6 @@ def _kubeconfig_provider(settings: Settings) -> pulumi_kubernetes.Provider:
         enable_server_side_apply=True,
         # Adopts objects whose creation a killed run had begun; a simulated cluster has no objects of other owners.
         upsert_existing_objects=settings.simulated_nodes or None,
+        # Adopted objects have fields of former managers, which would conflict with the first change of each.
+        enable_patch_force=bool(settings.adopted.objects) or None,
     )

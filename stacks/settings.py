@@ -35,6 +35,7 @@ from components.resources.aws.node_settings import OPERATED_TAINTS, NodeSettings
 from components.resources.aws.storage.settings import S3_DRIVER
 
 from . import PROJECT
+from .adopted_settings import AdoptedSettings
 from .aws_settings import REGION, CredentialsSettings, DnsSettings
 from .cache_settings import CacheSettings
 from .clouds import CloudName
@@ -62,6 +63,7 @@ class Settings(FleetSettings):
     model_cache: CacheSettings = Field(default_factory=CacheSettings)
     image_cache: StackImageCache = Field(default_factory=StackImageCache)
     dns: DnsSettings = Field(default_factory=DnsSettings)
+    adopted: AdoptedSettings = Field(default_factory=AdoptedSettings)
 
     @field_validator("kubeconfig")
     @classmethod
@@ -314,6 +316,7 @@ _EXAMPLES = {
     "customResources": "true",
     "region": "us-east-1",
     "network": "{zones: [us-east-1a, us-east-1b]}",
+    "adopted": "{objects: [apps/Deployment/models/chat, core/Namespace/models]}",
 }
 
 

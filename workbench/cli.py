@@ -18,6 +18,7 @@ _BRIEF = ("validate", "render")
 """Short commands, which run without garbage collection."""
 MODULES = {
     "creating": ("init",),
+    "adopting": ("adopt", "eject"),
     "stack": ("up", "preview", "destroy", "outputs"),
     "planning": ("plan",),
     "manifests": ("validate", "defaults", "crds", "schema"),

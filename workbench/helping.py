@@ -13,7 +13,7 @@ CAPACITY, FLEET = "Size models and autoscalers", "Run the live fleet on this mac
 _TAG = re.compile(r"\[(?=[a-z#/@][^\[]*?\])")
 _GROUPS = {
     START: ("init",),
-    ADOPT: ("inspect",),
+    ADOPT: ("inspect", "adopt", "eject"),
     CHECK: ("plan", "validate", "explain", "render", "defaults", "crds", "schema", "migrate"),
     DEPLOY: ("up", "preview", "destroy", "outputs", "diff", "capacity", "cluster"),
     CAPACITY: ("fit", "size", "simulate", "fit-profile"),

@@ -76,7 +76,9 @@ def _keys_of(item: Rendered) -> Iterable[Key]:
     # Objects that an operator creates are not in ``item.objects``.
     operated = [workload for workload in item.workloads if workload.operated]
     if operated:
-        yield from (("Service", endpoint.namespace, endpoint.service) for endpoint in item.endpoints)
+        # The Service of a router is that of all models behind it, in a namespace of its own.
+        own = (endpoint for endpoint in item.endpoints if endpoint.backends[0].router is None)
+        yield from (("Service", endpoint.namespace, endpoint.service) for endpoint in own)
     yield from (("Service", w.namespace, w.name) for w in operated if w.shape.makes_service)
     # PodMonitors, disruption budgets and network policies are named like the pod set.
     yield from (("Workload", *key) for key in by_set(item.workloads))

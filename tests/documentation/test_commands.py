@@ -22,6 +22,7 @@ from workbench.cli import app
 TYPED = [(str(block), command) for block in blocks("console") for command in commands(block.text)]
 ALL = [*TYPED, *(("text", command) for command in inline_commands())]
 FILES = {*(file_name(block) or "" for block in blocks("yaml")), *(path.name for path in ROOT.glob("Pulumi.*.yaml"))}
+IMPORT_OPTIONS = ("--protect=false", "--generate-code=false")
 STACKS = {name.split(".")[1] for name in FILES if name.startswith("Pulumi.")}
 """Stacks of the project, and those whose settings a page shows."""
 
@@ -99,6 +100,9 @@ def test_pulumi_is_asked_for_what_there_is(command: str) -> None:
     elif words[1:3] == ["stack", "init"]:
         (stack,) = words[3:]
         assert stack in STACKS
+    elif words[1:2] == ["import"]:
+        # tests/acceptance/test_adopted.py runs it.
+        assert words[2:] == ["--stack", "prod", "--file", ".workbench/import.prod.json", *IMPORT_OPTIONS]
     elif words[1:] != ["login"]:
         assert words[1] in ("up", "preview", "destroy")
         if words[2:] == ["--exclude", "**kubernetes:**", "--exclude-dependents"]:

@@ -44,8 +44,8 @@ def unnamed(_: Stack, opts: pulumi.ResourceOptions) -> None:
     register(value, opts, "nameless")
 
 
-def imported(_: Stack, opts: pulumi.ResourceOptions) -> None:
-    config_map("old", pulumi.ResourceOptions(provider=opts.provider, import_="default/old"))
+def imported(_: Stack, __: pulumi.ResourceOptions) -> None:
+    pulumi.CustomResource("aws:s3/bucket:Bucket", "old", {}, pulumi.ResourceOptions(import_="old"))
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,7 @@ def _change_json(change: Change) -> dict[str, Any]:
 
 _MARKS = {
     Op.CREATE: ("+", "32"),
+    Op.IMPORT: ("=", "36"),
     Op.UPDATE: ("~", "33"),
     Op.REPLACE: ("+-", "35"),
     Op.DELETE: ("-", "31"),
@@ -97,6 +98,7 @@ _MARKS = {
 }
 _PAST_TENSE = {
     Op.CREATE: "created",
+    Op.IMPORT: "imported",
     Op.UPDATE: "updated",
     Op.REPLACE: "replaced",
     Op.DELETE: "deleted",
@@ -186,7 +188,7 @@ class Display:
 
     def differences(self, plan: ChangePlan) -> None:
         """Write the changed fields of each resource."""
-        for step in plan.having(Op.UPDATE, Op.REPLACE):
+        for step in plan.having(Op.IMPORT, Op.UPDATE, Op.REPLACE):
             if not step.changes:
                 continue
             mark, code = _MARKS[step.op]

@@ -21,7 +21,7 @@ from .apply.remove import Remover
 from .apply.strict import check_passed_through
 from .display import Display, output_changes
 from .interrupts import cancellable
-from .plan import CHANGING, ChangePlan, Op, Step
+from .plan import APPLIED, CHANGING, ChangePlan, Op, Step
 from .planning.planner import Planner
 from .program.adapter import Monitor, Program, Run, program_at, run_program
 from .program.graph import ResourceGraph
@@ -227,7 +227,7 @@ class LocalEngine:
             check_passed_through(plan.steps.values(), self._targets)
 
     def _apply(self, plan: ChangePlan, state: State) -> Result:
-        count = len([step for step in plan.having(Op.CREATE, Op.UPDATE, Op.REPLACE) if step.is_object])
+        count = len([step for step in plan.having(*APPLIED) if step.is_object])
         executor = Executor(state, self._targets, self._counter("applied", count))
         executor.workers = self._options.workers
         self._results.append(executor.result)
@@ -237,7 +237,8 @@ class LocalEngine:
             result.done = [*result.done, *removed.done]
             result.failures += removed.failures
         if self._options.wait and not result.failures:
-            applied = [step for step in result.done if step.node]
+            # Whether imported workloads are ready does not depend on this deployment.
+            applied = [step for step in result.done if step.node and step.op is not Op.IMPORT]
             result.failures += await_ready(applied, self._targets, self._options.seconds, self._options.status)
         return result
 

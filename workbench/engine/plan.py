@@ -15,6 +15,8 @@ class Op(enum.StrEnum):
     """The operation on a resource."""
 
     CREATE = "create"
+    IMPORT = "import"
+    """Take over an object that exists already."""
     UPDATE = "update"
     REPLACE = "replace"
     DELETE = "delete"
@@ -26,7 +28,9 @@ class Op(enum.StrEnum):
     """Delete the former object of a replacement, after everything else; counted as part of the replacement."""
 
 
-CHANGING = (Op.CREATE, Op.UPDATE, Op.REPLACE, Op.DELETE, Op.FORGET)
+CHANGING = (Op.CREATE, Op.IMPORT, Op.UPDATE, Op.REPLACE, Op.DELETE, Op.FORGET)
+APPLIED = (Op.CREATE, Op.IMPORT, Op.UPDATE, Op.REPLACE)
+"""Operations that apply an object."""
 
 
 @dataclass(slots=True)

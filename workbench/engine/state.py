@@ -24,6 +24,7 @@ class Intent(enum.StrEnum):
     SETTLED = ""
     """None."""
     CREATING = "creating"
+    IMPORTING = "importing"
     UPDATING = "updating"
     REPLACING = "replacing"
     DELETING = "deleting"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from toolkit.kube import KubeError, NoSuchKindError
 
 from ...errors import WorkbenchError
-from ..plan import ChangePlan, Op, Step
+from ..plan import APPLIED, ChangePlan, Op, Step
 from ..planning.removals import former_row
 from ..program.resources import urn_name
 from ..state import Intent, State, StateError, StateRow
@@ -26,9 +26,11 @@ from .objects import (
     refuse_strangers,
     with_live,
 )
+from .ownership import take_over
 from .schedule import Schedule
 
 _TRIES = 2
+_INTENTS = {Op.UPDATE: Intent.UPDATING, Op.IMPORT: Intent.IMPORTING}
 _TRANSIENT = (409, 429, 500, 502, 503, 504)
 Progress = Callable[[Step], None]
 
@@ -106,7 +108,7 @@ class Executor:
 
     def _trivial(self, urn: str) -> bool:
         step = self._steps[urn]
-        return not step.is_object or step.op not in (Op.CREATE, Op.UPDATE, Op.REPLACE) or urn in self._applied
+        return not step.is_object or step.op not in APPLIED or urn in self._applied
 
     def _rank(self, urn: str) -> int:
         """Create Services first, as Helm does, so that they exist before pods start.
@@ -139,7 +141,7 @@ class Executor:
 
     def _skip(self, urn: str, because: str) -> None:
         step = self._steps[urn]
-        if step.op in (Op.CREATE, Op.UPDATE, Op.REPLACE) and step.is_object:
+        if step.op in APPLIED and step.is_object:
             self.result.failures.append(
                 Failure(urn, f"skipped: it depends on {urn_name(because)}, which failed", skipped=True)
             )
@@ -156,9 +158,7 @@ class Executor:
         elif step.op is Op.UPDATE and step.node.registration.ignore_changes:
             obj = with_live(target.kube, obj, step.node.registration.ignore_changes)
         # Recorded before the call, so that the state shows an operation that was interrupted.
-        row = replace(
-            row_of(step), cluster=target.uid, intent=Intent.UPDATING if step.op is Op.UPDATE else Intent.CREATING
-        )
+        row = replace(row_of(step), cluster=target.uid, intent=_INTENTS.get(step.op, Intent.CREATING))
         if step.op is Op.UPDATE and step.row:
             row = replace(row, uid=step.row.uid, adopted=step.row.adopted)
         former = [former_row(step.row)] if step.moves and step.row else []
@@ -166,7 +166,7 @@ class Executor:
         try:
             live, created = put(target.kube, obj, self._is_transient, self.patience)
         except KubeError as error:
-            if step.delete_first or not error.immutable or step.replaceable is None:
+            if step.op is Op.IMPORT or step.delete_first or not error.immutable or step.replaceable is None:
                 raise
             self._remove(step, step.replaceable, target)
             fields = ", ".join(dict.fromkeys(path for path, _ in error.causes if path)) or error.message
@@ -174,7 +174,9 @@ class Executor:
             row = replace(row, intent=Intent.CREATING, uid="")
             self.state.write([row])
             live, created = put(target.kube, obj, self._is_transient, self.patience)
-        if (step.op is Op.CREATE or step.moves) and not created and foreign(live):
+        if step.op is Op.IMPORT:
+            take_over(target.kube, live)
+        elif (step.op is Op.CREATE or step.moves) and not created and foreign(live):
             row = replace(row, adopted=True)
             step.note = "already existed: adopted, and kept by destroy"
         if obj["kind"] == CRD:

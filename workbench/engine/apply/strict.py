@@ -28,7 +28,7 @@ def check_passed_through(steps: Iterable[Step], targets: Targets) -> None:
     steps = list(steps)
     lines = []
     for step in steps:
-        is_written = step.op in (Op.CREATE, Op.UPDATE) and step.is_object
+        is_written = step.op in (Op.CREATE, Op.IMPORT, Op.UPDATE) and step.is_object
         if not is_written or PASSED_THROUGH not in urn_type(step.urn).split("$"):
             continue
         target = targets.try_connect(step.node.registration.provider) if step.node else None

@@ -10,6 +10,7 @@ from ..program.resources import KUBERNETES_PROVIDER, urn_name, urn_type
 from ..state import Intent, StateRow
 from ..targets import Targets, identity, live_uids, object_key
 from ..values import resealed, seal
+from .imports import plan_import
 from .removals import Removals
 
 
@@ -137,7 +138,9 @@ class Planner:
         if row and row.inputs:
             inputs = ignored(row.inputs, inputs, node.registration.ignore_changes)
         step = Step(Op.CREATE, node.urn, node, row, inputs, seal(inputs, self._key), cluster=cluster)
-        if row is not None and row.inputs is not None:
+        if node.registration.import_id and (row is None or row.intent is Intent.IMPORTING):
+            plan_import(step, target)
+        elif row is not None and row.inputs is not None:
             self._compare(step, node, row)
         return step
 

@@ -153,7 +153,7 @@ class ResourceGraph:
                 f"{resource} is a remote component, whose children are created by a provider plugin; the local "
                 "engine does not run plugins. Use plain resources instead, or the Pulumi CLI (--engine pulumi)."
             )
-        if registration.import_id:
+        if registration.import_id and not registration.is_object:
             raise pulumi.RunError(
                 f"{resource} imports {registration.import_id!r}, which only the Pulumi CLI (--engine pulumi) can do."
             )
@@ -177,6 +177,12 @@ class ResourceGraph:
                     raise pulumi.RunError(
                         f"{resource} has no {path}. The local engine does not generate names; set one."
                     )
+            own = object_id(registration.inputs)
+            if registration.import_id not in ("", own):
+                raise pulumi.RunError(
+                    f"{resource} imports {registration.import_id!r}, but declares {own!r}; "
+                    "import an object under its own name and namespace"
+                )
 
 
 def _with_marked_secrets(registration: Registration, known: frozenset[str]) -> Mapping[str, Any]:

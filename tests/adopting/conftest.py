@@ -1,0 +1,3 @@
+"""A stack that reaches no cluster."""
+
+from tests.engine.conftest import offline as offline

@@ -1,0 +1,204 @@
+"""What each live object becomes."""
+
+from typing import Any
+
+import pytest
+
+from tests.adopting.support import deployment, hpa, leader_worker_set, resources_of, service, stateful_set
+from workbench.adopting.decisions import Adoption, Becomes, decide
+from workbench.adopting.settings import fleet_values, present_charts
+from workbench.inspecting.snapshot import ClusterSnapshot
+
+Object = dict[str, Any]
+PRESENT = ["kthena", "kthena-router", "leader-worker-set", "llmaz", "metrics-server", "nvidia-device-plugin"]
+MODEL = {
+    "apiVersion": "llmaz.io/v1alpha1",
+    "kind": "OpenModel",
+    "metadata": {"name": "qwen"},
+    "spec": {"familyName": "qwen2", "source": {"modelHub": {"modelID": "Qwen/Qwen2-0.5B", "name": "Huggingface"}}},
+}
+PLAYGROUND = {
+    "apiVersion": "inference.llmaz.io/v1alpha1",
+    "kind": "Playground",
+    "metadata": {"name": "chat", "namespace": "models"},
+    "spec": {"modelClaim": {"modelName": "qwen"}, "replicas": 1},
+}
+
+
+def owned(body: Object, kind: str, name: str) -> Object:
+    reference = {"apiVersion": "v1", "kind": kind, "name": name, "uid": "7", "controller": True}
+    return {**body, "metadata": {**body["metadata"], "ownerReferences": [reference]}}
+
+
+def with_env(body: Object, **variable: Any) -> Object:
+    body["spec"]["template"]["spec"]["containers"][0]["env"] = [variable]
+    return body
+
+
+def decisions(*objects: Object) -> Adoption:
+    snapshot = ClusterSnapshot(tuple(objects))
+    families = [body for body in objects if body["apiVersion"].count(".")]
+    values = fleet_values(families, PRESENT)
+    absent: set[tuple[str, str, str, str]] = set()
+    while True:
+        adoption = decide(snapshot, values, absent)
+        if not adoption.unknown:
+            return adoption
+        # Namespaces exist, because there is something in them.
+        spaces = [item for item in adoption.unknown if item[1] == "Namespace"]
+        snapshot = ClusterSnapshot((*snapshot.objects, *(_namespace(name) for *_, name in spaces)))
+        absent |= adoption.unknown - set(spaces)
+
+
+def _namespace(name: str) -> Object:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def becomes(adoption: Adoption) -> dict[str, Becomes]:
+    return {decision.candidate.title: decision.becomes for decision in adoption.decisions}
+
+
+LEFT, TYPED, VERBATIM = Becomes.LEFT, Becomes.TYPED, Becomes.VERBATIM
+
+
+@pytest.mark.parametrize(
+    ("objects", "expected"),
+    [
+        pytest.param([deployment("chat", "models")], {"Deployment models/chat": VERBATIM}, id="deployment"),
+        pytest.param([stateful_set("chat", "models")], {"StatefulSet models/chat": VERBATIM}, id="stateful-set"),
+        pytest.param(
+            [leader_worker_set("chat", "models")], {"LeaderWorkerSet models/chat": TYPED}, id="leader-worker-set"
+        ),
+        pytest.param(
+            [deployment("web", "models", image="nginx:1", args=[]), service("web", "models")], {}, id="no-model"
+        ),
+        pytest.param([deployment("chat", "kube-system")], {}, id="system"),
+        pytest.param(
+            [deployment("chat", "models"), service("chat", "models"), service("other", "models")],
+            {"Deployment models/chat": VERBATIM, "Service models/chat": VERBATIM},
+            id="its-service",
+        ),
+        pytest.param(
+            [deployment("chat", "models"), service("chat", "elsewhere")],
+            {"Deployment models/chat": VERBATIM},
+            id="service-of-another-namespace",
+        ),
+        pytest.param(
+            [deployment("chat", "models"), hpa("chat", "models")],
+            {"Deployment models/chat": VERBATIM, "HorizontalPodAutoscaler models/chat": VERBATIM},
+            id="its-autoscaler",
+        ),
+        pytest.param(
+            [deployment("chat", "models"), hpa("chat", "models", "StatefulSet")],
+            {"Deployment models/chat": VERBATIM},
+            id="autoscaler-of-another-kind",
+        ),
+        pytest.param(
+            [MODEL, PLAYGROUND, owned(leader_worker_set("chat", "models"), "Playground", "chat")],
+            {
+                "LeaderWorkerSet models/chat": LEFT,
+                "OpenModel qwen": TYPED,
+                "Playground models/chat": TYPED,
+            },
+            id="operated",
+        ),
+        pytest.param([PLAYGROUND], {"Playground models/chat": LEFT}, id="invalid"),
+        pytest.param(
+            [with_env(deployment("chat", "models"), name="HF_TOKEN", value="hf_" + "a1B2" * 8 + "c3")],
+            {"Deployment models/chat": LEFT},
+            id="secret",
+        ),
+        pytest.param(
+            [
+                with_env(
+                    deployment("chat", "models"),
+                    name="HF_TOKEN",
+                    valueFrom={"secretKeyRef": {"name": "hf", "key": "token"}},
+                )
+            ],
+            {"Deployment models/chat": VERBATIM},
+            id="reference",
+        ),
+    ],
+)
+def test_what_objects_become(objects: list[Object], expected: dict[str, Becomes]) -> None:
+    assert becomes(decisions(*objects)) == expected
+
+
+def test_imports_are_exactly_what_the_plan_creates() -> None:
+    adoption = decisions(MODEL, PLAYGROUND, deployment("web", "models"), service("web", "models"))
+    assert adoption.imports == (
+        "apps/Deployment/models/web",
+        "core/Namespace/models",
+        "core/Service/models/web",
+        "inference.llmaz.io/Playground/models/chat",
+        "llmaz.io/OpenModel/qwen",
+    )
+    assert adoption.omitted == ()
+
+
+def test_what_the_plan_adds_to_an_operators_resource_is_left_out() -> None:
+    """The project has a Service for each role of a ModelServing; Kthena's controller creates none."""
+    bodies = resources_of("kthena-routed.yaml", "models")
+    adoption = decisions(*bodies)
+    assert adoption.omitted == ("core/Service/models/mistral-nemo-leader",)
+    assert set(becomes(adoption).values()) == {TYPED}
+
+
+def test_errors_of_what_runs_are_ignored_and_listed() -> None:
+    bodies = resources_of("qwen-oss.yaml", "models")
+    adoption = decisions(*bodies)
+    (playground,) = [each for each in adoption.decisions if each.candidate.identity[1] == "Playground"]
+    assert playground.becomes is TYPED
+    assert [finding.rpartition(" ")[2] for finding in playground.findings] == ["[operator-unsupported]"]
+    annotations = (playground.manifest or {})["metadata"]["annotations"]
+    assert annotations == {"ignore.inference-platform/operator-unsupported": "ran so before it was adopted"}
+
+
+def test_an_autoscaler_keeps_the_replicas() -> None:
+    scaled, free = deployment("chat", "models", 3), deployment("free", "models", 3)
+    adoption = decisions(scaled, hpa("chat", "models"), free)
+    replicas = {
+        decision.candidate.identity[3]: (decision.manifest or {})["spec"].get("replicas")
+        for decision in adoption.decisions
+        if decision.candidate.identity[1] == "Deployment"
+    }
+    assert replicas == {"chat": None, "free": 3}
+
+
+def test_a_refused_manifest_names_the_field() -> None:
+    (decision,) = decisions(PLAYGROUND).decisions
+    assert "its manifest is refused: spec.modelClaim" in decision.reason
+
+
+def test_a_workload_of_a_secret_says_what_to_do() -> None:
+    body = with_env(deployment("chat", "models"), name="HF_TOKEN", value="hf_" + "a1B2" * 8 + "c3")
+    (decision,) = decisions(body).decisions
+    assert "move it to a Secret" in decision.reason
+    assert decision.manifest is None
+
+
+@pytest.mark.parametrize(
+    ("groups", "objects", "charts"),
+    [
+        (["apps"], [], []),
+        (["leaderworkerset.x-k8s.io", "disaggregatedset.x-k8s.io"], [], ["leader-worker-set"]),
+        (["llmaz.io", "inference.llmaz.io"], [], ["llmaz"]),
+        (["llmaz.io"], [], []),
+        ([], [deployment("metrics-server", "kube-system")], ["metrics-server"]),
+        (
+            [],
+            [
+                {
+                    "apiVersion": "v1",
+                    "kind": "Node",
+                    "metadata": {"name": "n"},
+                    "status": {"allocatable": {"nvidia.com/gpu": "1"}},
+                }
+            ],
+            ["nvidia-device-plugin"],
+        ),
+    ],
+)
+def test_charts_that_are_present(groups: list[str], objects: list[Object], charts: list[str]) -> None:
+    assert present_charts(ClusterSnapshot(tuple(objects), api_groups=frozenset(groups))) == charts

@@ -1,0 +1,127 @@
+"""Leaving again: plain manifests, neutral field managers, no state, and nothing of what runs is touched."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from tests.adopting import support
+from tests.adopting.support import engine_run, everything, identity
+from tests.engine.support import Stack, config_map, kube_object, register
+from toolkit.kube import Kube
+from workbench.cli import app
+from workbench.cluster.cluster import Running
+from workbench.engine.ejecting import KUBECTL, plain_objects
+from workbench.engine.state import State
+from workbench.errors import WorkbenchError
+
+PROGRAM = "from stacks.program import run\n\nrun()\n"
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, [*map(str, words)])
+
+
+@pytest.fixture
+def running(kube: Kube, tmp_path: Path) -> Iterator[str]:
+    """A namespace with a plain model, and one of llmaz."""
+    support.install_kinds(kube)
+    namespace = tmp_path.name.replace("_", "-")[-40:].strip("-")
+    kube.request("POST", "/api/v1/namespaces", body={"metadata": {"name": namespace}})
+    resources = support.resources_of("qwen-chat.yaml", namespace)
+    live = support.client_side(kube, support.deployment("chat", namespace))
+    support.by_helm(kube, support.service("chat", namespace))
+    support.client_side(kube, support.hpa("chat", namespace))
+    support.autoscale(kube, live, 3)
+    for resource in resources:
+        support.server_side(kube, resource)
+    yield namespace
+    for resource in resources:
+        metadata = resource["metadata"]
+        kube.delete(resource["apiVersion"], resource["kind"], metadata["name"], metadata.get("namespace"))
+    kube.delete("v1", "Namespace", namespace)
+
+
+def adopt(cluster: Running, namespace: str, folder: Path) -> None:
+    done = run("adopt", folder, "--kubeconfig", cluster.kubeconfig, "-n", namespace, "--stack", "dev")
+    assert done.exit_code == 0, done.output
+    (folder / "__main__.py").write_text(PROGRAM)
+
+
+def written(folder: Path) -> dict[str, Any]:
+    """Return the manifests and the stack of a project."""
+    paths = [folder / "Pulumi.dev.yaml", *sorted((folder / "models").rglob("*.yaml"))]
+    return {path.relative_to(folder).as_posix(): list(yaml.safe_load_all(path.read_text())) for path in paths}
+
+
+def test_a_fleet_that_was_adopted_and_left_can_be_adopted_again(
+    kube: Kube, cluster: Running, running: str, tmp_path: Path
+) -> None:
+    before = identity(everything(kube, running))
+    first, manifests = tmp_path / "first", tmp_path / "manifests"
+    adopt(cluster, running, first)
+    assert engine_run(first, "dev", "up").ok
+
+    done = run("eject", manifests, "--stack", "dev", "--engine", "local", "--cwd", first, "--yes")
+    assert done.exit_code == 0, done.output
+    assert identity(everything(kube, running)) == before
+    with State(first / ".workbench/stacks", "dev") as state:
+        assert state.rows() == {}
+    assert sorted(path.name for path in manifests.iterdir()) == ["0-cluster.yaml", f"{running}.yaml"]
+
+    # kubectl continues without conflicts. It only updates its annotation with the applied configuration, which
+    # increases the generation of a Deployment.
+    for path in sorted(manifests.iterdir()):
+        for body in yaml.safe_load_all(path.read_text()):
+            applied = kube.apply(body, manager=KUBECTL, force=False)
+            names = [entry["manager"] for entry in applied["metadata"]["managedFields"]]
+            # Nothing but the name is declared of a Namespace, which has no owner.
+            assert body["kind"] == "Namespace" or KUBECTL in names
+            assert "inference-platform-workbench" not in names
+    after = identity(everything(kube, running))
+    assert {key: (uid, spec) for key, (uid, _, spec, _) in after.items()} == {
+        key: (uid, spec) for key, (uid, _, spec, _) in before.items()
+    }
+
+    again = tmp_path / "again"
+    adopt(cluster, running, again)
+    assert written(again) == written(first)
+
+
+def test_only_writing_changes_neither_cluster_nor_state(
+    kube: Kube, cluster: Running, running: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "fleet"
+    adopt(cluster, running, folder)
+    assert engine_run(folder, "dev", "up").ok
+    before = kube.get("apps/v1", "Deployment", "chat", running)["metadata"]["managedFields"]
+    words = ("eject", tmp_path / "manifests", "--stack", "dev", "--engine", "local", "--cwd", folder, "--only-write")
+    assert run(*words).exit_code == 0
+    assert kube.get("apps/v1", "Deployment", "chat", running)["metadata"]["managedFields"] == before
+    assert engine_run(folder, "dev", "up").changed == 0
+
+
+def test_secrets_and_charts_are_left_out(offline: Stack) -> None:
+    def program() -> None:
+        opts = pulumi.ResourceOptions(provider=offline.provider())
+        config_map("plain", opts)
+        register(kube_object("v1", "Secret", "hidden", "default", stringData={"token": "hf_Qx9"}), opts)
+        pulumi.CustomResource("kubernetes:helm.sh/v3:Release", "chart", {"name": "chart"}, opts)
+
+    engine, _ = offline.engine(program)
+    plain = plain_objects(engine.record(preview=True))
+    assert [body["metadata"]["name"] for _, body in plain.bodies] == ["plain"]
+    assert plain.left == [
+        "Secret default/hidden: its values are not written",
+        "kubernetes:helm.sh/v3:Release chart: a Helm release, which Helm goes on managing",
+    ]
+
+
+def test_an_existing_folder_is_refused(tmp_path: Path) -> None:
+    done = run("eject", tmp_path, "--stack", "dev")
+    assert isinstance(done.exception, WorkbenchError)
+    assert "exists; choose another folder" in str(done.exception)

@@ -1,0 +1,150 @@
+"""The objects of a snapshot that belong to models: what can be adopted."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from components.contract.kinds import Kind
+from components.families import kinds
+from components.fleet.objects import Object
+from components.fleet.shapes import SHAPES, shape_of
+
+from ..inspecting.recognition import is_engine_workload
+from ..inspecting.snapshot import ClusterSnapshot, Identity, group_of, identity_of, owner_reference
+
+_SYSTEM = "kube-"
+_KSERVE = "serving.kserve.io"
+_SCALERS = (("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject"))
+_POOLS = ("inference.networking.k8s.io", "inference.networking.x-k8s.io")
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptableObject:
+    """An object that belongs to a model.
+
+    Attributes:
+        live: The object as the server returned it.
+        anchor: Name of the workload or resource that it belongs to, which names its file.
+        kind: Its kind in a family; None for objects of other APIs.
+        scaled: Whether an autoscaler sets the number of its replicas.
+        owner: What created it, such as ``Playground models/chat``; empty if it has no owner.
+    """
+
+    live: Object
+    anchor: str
+    kind: Kind | None = None
+    scaled: bool = False
+    owner: str = ""
+
+    @property
+    def identity(self) -> Identity:
+        """Group, kind, namespace and name."""
+        return identity_of(self.live)
+
+    @property
+    def title(self) -> str:
+        """``Kind namespace/name``."""
+        return title_of(self.identity)
+
+
+def title_of(identity: Identity) -> str:
+    """Return ``Kind namespace/name``."""
+    _, kind, namespace, name = identity
+    return f"{kind} {f'{namespace}/' if namespace else ''}{name}"
+
+
+def candidates(snapshot: ClusterSnapshot) -> tuple[AdoptableObject, ...]:
+    """Return the objects that belong to models, sorted by identity.
+
+    If only some namespaces were read, cluster-wide resources belong to models only if a name in these refers to them.
+
+    These are the resources of all families, KServe's, workloads whose containers run a known engine, and the
+    Services, autoscalers and inference pools of these.
+    """
+    known = kinds()
+    roots: dict[Identity, AdoptableObject] = {}
+    for body in _outside_of_system(snapshot.objects):
+        kind = known.find(body["apiVersion"], body["kind"])
+        serves = is_engine_workload(body)
+        if (kind and (serves or not shape_of(body))) or serves or group_of(body) == _KSERVE:
+            name = body["metadata"]["name"]
+            roots[identity_of(body)] = AdoptableObject(body, name, kind, _is_scaled(body, snapshot), _owner(body))
+    if snapshot.namespaces:
+        roots = dict(_in_namespaces(roots))
+    own = [candidate for candidate in roots.values() if not candidate.owner]
+    for body in _outside_of_system(snapshot.objects):
+        identity = identity_of(body)
+        anchor = "" if identity in roots else _anchor(body, own)
+        if anchor:
+            roots[identity] = AdoptableObject(body, anchor, None, scaled=False, owner=_owner(body))
+    return tuple(roots[identity] for identity in sorted(roots))
+
+
+def _outside_of_system(objects: Iterable[Object]) -> Iterator[Object]:
+    return (body for body in objects if not (body["metadata"].get("namespace") or "").startswith(_SYSTEM))
+
+
+def _in_namespaces(roots: Mapping[Identity, AdoptableObject]) -> Iterator[tuple[Identity, AdoptableObject]]:
+    """Yield the namespaced objects, and the cluster-wide ones whose names are among their values."""
+    namespaced = {identity: root for identity, root in roots.items() if identity[2]}
+    names = {text for root in namespaced.values() for text in _texts(root.live.get("spec"))}
+    yield from ((identity, root) for identity, root in roots.items() if identity[2] or identity[3] in names)
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)
+
+
+def _owner(body: Object) -> str:
+    reference = owner_reference(body)
+    return f"{reference.get('kind')} {reference.get('name')}" if reference else ""
+
+
+def pod_templates(body: Object) -> list[Object]:
+    """Return the pod templates of a workload; empty for other objects."""
+    shape = next((shape for shape in SHAPES if shape.kind == body["kind"] and shape.group == group_of(body)), None)
+    return [template.body for template in shape.pod_templates(body)] if shape else []
+
+
+def _is_scaled(body: Object, snapshot: ClusterSnapshot) -> bool:
+    namespace = body["metadata"].get("namespace") or ""
+    scalers = (scaler for group, kind in _SCALERS for scaler in snapshot.of_kind(group, kind, namespace))
+    return any(_targets(scaler, body) for scaler in scalers)
+
+
+def _targets(scaler: Object, body: Object) -> bool:
+    reference = (scaler.get("spec") or {}).get("scaleTargetRef") or {}
+    # KEDA's default target is a Deployment.
+    kind = reference.get("kind") or "Deployment"
+    return (kind, reference.get("name")) == (body["kind"], body["metadata"]["name"])
+
+
+def _anchor(body: Object, roots: Iterable[AdoptableObject]) -> str:
+    """Return the name of the workload that an object belongs to; empty if it belongs to none."""
+    namespace = body["metadata"].get("namespace") or ""
+    inside = [root for root in roots if (root.live["metadata"].get("namespace") or "") == namespace]
+    if (group_of(body), body["kind"]) in _SCALERS:
+        return next((root.anchor for root in inside if _targets(body, root.live)), "")
+    selector = _selector(body)
+    if not selector:
+        return ""
+    for root in inside:
+        for template in pod_templates(root.live):
+            labels = (template.get("metadata") or {}).get("labels") or {}
+            if selector.items() <= labels.items():
+                return root.anchor
+    return ""
+
+
+def _selector(body: Object) -> Mapping[str, str]:
+    spec = body.get("spec") or {}
+    if (group_of(body), body["kind"]) == ("", "Service"):
+        return spec.get("selector") or {}
+    if group_of(body) in _POOLS and body["kind"] == "InferencePool":
+        selector = spec.get("selector") or {}
+        labels: Mapping[str, str] = selector.get("matchLabels") or selector
+        return labels if all(isinstance(value, str) for value in labels.values()) else {}
+    return {}
