@@ -41,7 +41,7 @@ ORDINARY = {
     "metadata of Envoy AI Gateway": "backend_name",
     "fields of OpenAI's list of models": "max_model_len owned_by",
     "fields of what engines answer": "context_length created_at max_input_length max_total_tokens",
-    "a key in the header of GGUF files": "headCount head_count",
+    "a key in the header of GGUF files": "head_count",
     "a metric of the Workload Variant Autoscaler": "desired_replicas",
     "what engines can be told": " ".join(Setting),
 }
