@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from components.contract.findings.ids import FINAL
+from components.contract.findings.ids import FINAL, RuleId
 from components.contract.findings.registry import rules
 from tests.commands.support import workbench
 from toolkit.printing import Format
@@ -13,7 +13,7 @@ from workbench.findings import describe_finding
 
 @pytest.mark.parametrize("id_", sorted(rules()))
 def test_a_finding_is_described_as_in_the_registry(id_: str, capsys: pytest.CaptureFixture[str]) -> None:
-    info = rules()[id_]
+    info = rules()[RuleId(id_)]
     describe_finding(id_, Format.TEXT)
     text = capsys.readouterr().out
     assert text.startswith(f"{id_}: {info.title} ({info.severity})\n")
