@@ -1,10 +1,18 @@
-"""``python -m documentation.pictures``: the pictures of the documentation, recorded from what the commands print."""
+"""The pictures of the documentation, recorded from what the commands print.
+
+python -m documentation.pictures          # plan.svg
+python -m documentation.pictures live     # live.svg: a fleet on a simulated cluster under load, in three minutes
+"""
 
 import io
 import os
+import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
@@ -13,7 +21,21 @@ from rich.text import Text
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs/pictures"
 PLAN = ("plan", "stacks/models/qwen-chat.yaml", "stacks/models/gemma-elastic.yaml", "--cluster", "eks")
+WATCH = ("watch", "--once")
 _WIDTH = 142
+_MODELS = ("llmkube-autoscaled", "gemma-elastic", "qwen-chat", "kthena-autoscaled")
+_LOADS = {"phi4-autoscaled": "10..40", "gemma-elastic": "1..4", "qwen-chat": "2"}
+"""Models under load, and their requests per second."""
+_LOAD_SECONDS, _SECONDS_BEFORE = 150, 120
+_SETTINGS = """\
+config:
+  pulumi:disable-default-providers: [kubernetes, aws]
+  inference-platform:models: [models]
+  inference-platform:kubeconfig: .workbench/kubeconfig
+  inference-platform:clusterName: workbench
+  inference-platform:simulatedNodes: true
+  inference-platform:customResources: true
+"""
 _FORMAT = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
   <style>
     .{unique_id}-matrix {{
@@ -39,23 +61,62 @@ _FORMAT = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="ht
 """Rich's own format loads a font from another host."""
 
 
-def printed(arguments: tuple[str, ...]) -> str:
+def printed(arguments: tuple[str, ...], folder: Path = ROOT, **variables: str) -> str:
     """Return what a command prints on a terminal of the pictures' width."""
-    env = {**os.environ, "COLUMNS": str(_WIDTH), "NO_COLOR": "1"}
     command = [sys.executable, "-m", "workbench", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True).stdout
+    env = _environment(variables)
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=True).stdout
 
 
 def picture(arguments: tuple[str, ...], text: str) -> str:
     """Return the SVG of a terminal with a command and what it printed."""
     console = Console(record=True, width=_WIDTH, file=io.StringIO(), force_terminal=True)
     console.print(Text(f"$ workbench {' '.join(arguments)}", style="bold"))
-    console.print(Text(text.rstrip()))
+    console.print(Text.from_ansi(text.rstrip()))
+    title = f"workbench {arguments[0]}"
     return console.export_svg(
-        title="workbench plan", theme=DIMMED_MONOKAI, code_format=_FORMAT, unique_id="workbench-plan"
+        title=title, theme=DIMMED_MONOKAI, code_format=_FORMAT, unique_id=title.replace(" ", "-")
     )
+
+
+def record_live() -> str:
+    """Run a fleet on a simulated cluster, send load, and return what ``watch`` shows after two minutes."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "models").mkdir()
+        for model in _MODELS:
+            shutil.copy(ROOT / "stacks/models" / f"{model}.yaml", folder / "models")
+        for file in ("Pulumi.yaml", "__main__.py"):
+            shutil.copy(ROOT / file, folder)
+        (folder / "Pulumi.local.yaml").write_text(_SETTINGS, encoding="utf-8")
+        try:
+            printed(("up", "--engine", "local", "--start-cluster"), folder)
+            loads = [_load(folder, model, rate) for model, rate in _LOADS.items()]
+            time.sleep(_SECONDS_BEFORE)
+            # Rich knows the width of a terminal only; with this variable it takes the output for one.
+            watched = printed(WATCH, folder, FORCE_COLOR="1", TERM="xterm")
+            for load in loads:
+                load.wait()
+            return watched
+        finally:
+            printed(("cluster", "stop"), folder)
+
+
+def _load(folder: Path, model: str, rate: str) -> "subprocess.Popen[bytes]":
+    words = ("load", "--model", model, "--rate", rate, "--duration", f"{_LOAD_SECONDS}s")
+    command = [sys.executable, "-m", "workbench", *words]
+    return subprocess.Popen(
+        command, cwd=folder, env=_environment({}), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+
+
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+    return {**os.environ, "COLUMNS": str(_WIDTH), "NO_COLOR": "1", "PYTHONPATH": str(ROOT), **variables}
 
 
 if __name__ == "__main__":
     PICTURES.mkdir(exist_ok=True)
-    (PICTURES / "plan.svg").write_text(picture(PLAN, printed(PLAN)), encoding="utf-8")
+    if sys.argv[1:] == ["live"]:
+        (PICTURES / "live.svg").write_text(picture(WATCH[:1], record_live()), encoding="utf-8")
+    else:
+        (PICTURES / "plan.svg").write_text(picture(PLAN, printed(PLAN)), encoding="utf-8")
