@@ -1,6 +1,6 @@
 """What runs in a cluster without a manifest of a family: workloads and autoscalers that plans check beside manifests.
 
-A Deployment or StatefulSet that somebody applied by hand or by Helm is a workload like any other: memory, arguments,
+A Deployment or StatefulSet that was applied by hand or by Helm is a workload like any other: memory, arguments,
 metrics and prerequisites are checked by the same functions. Its resource is the object itself
 (:mod:`.running_objects`).
 """

@@ -210,7 +210,7 @@ def _loaded(
     kind = Kind(str(body["apiVersion"]), str(body["kind"]), model, "", namespaced=True)
     value = _without_nulls(as_written(copied(body)))
     if isinstance(value.get("spec"), dict):
-        # The API server sets replicas, and autoscalers change them: they are not what somebody wrote.
+        # The API server sets replicas, and autoscalers change them: they are no declaration of a user.
         value["spec"].pop("replicas", None)
     try:
         resource = model.model_validate(value, context=kind)

@@ -1,4 +1,4 @@
-"""Compares planned objects with live ones: the fields that the plan sets, and those that somebody added by hand.
+"""Compares planned objects with live ones: the fields that the plan sets, and those that were added by hand.
 
 Fields that the plan does not set are defaults of the API server or belong to controllers, unless the managed fields
 of the object name another client for them.

@@ -196,7 +196,7 @@ def _order(problem: Problem) -> tuple[object, ...]:
 
 
 def _manifests(snapshot: ClusterSnapshot, found: Sequence[Serving]) -> Iterator[Object]:
-    """Yield the resources of the families that somebody wrote, not those that an operator derives from others."""
+    """Yield the resources of the families that users wrote, not those that an operator derives from others."""
     roots = {each.identity for each in found}
     for body in snapshot.objects:
         if kinds().find(body["apiVersion"], body["kind"]) is None:
@@ -212,7 +212,7 @@ def _manifests(snapshot: ClusterSnapshot, found: Sequence[Serving]) -> Iterator[
 
 
 def _as_manifest(body: Object, scalers: Scalers) -> Object:
-    """Return a live object as somebody would write it: without what the server and autoscalers set."""
+    """Return a live object as a user would write it: without what the server and autoscalers set."""
     manifest = as_written(copied(body))
     if shape_of(body) is not None and _scalers_of(body, scalers):
         spec = dict(manifest["spec"])

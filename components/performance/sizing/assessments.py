@@ -29,7 +29,7 @@ class Candidate:
         most: The engine's limit on concurrent requests; None if unknown, which leaves the batch uncapped.
         limit: Source of that limit, or why it is unknown.
         uncapped: The batch for these requests before capping; 0 for that of the profile.
-        is_estimated: Whether nobody measured or published the profile.
+        is_estimated: Whether the profile is an estimate, neither measured nor published.
     """
 
     profile: Profile

@@ -1,4 +1,4 @@
-"""What is asked: a model, the engine that serves it, and the load."""
+"""The question: a model, the engine that serves it, and the load."""
 
 import re
 from collections.abc import Sequence

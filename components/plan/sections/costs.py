@@ -91,7 +91,7 @@ def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NO
 
 
 def _with_simulated_nodes(bill: Bill, planned: Plan, prices: Prices) -> Bill:
-    """Add what the simulated nodes would cost on demand, which nobody pays."""
+    """Add what the simulated nodes would cost on demand; they are free."""
     needed, none = nodes_of(planned.fleet, _policy(planned)), Counts(0, 0, 0)
     pools = (
         NodePool(group.name, (group.instance_type,), Capacity.ON_DEMAND, needed.get(group.name, none).amounts)
