@@ -66,7 +66,7 @@ def test_the_document_has_everything_of_a_model() -> None:
     assert chat["autoscalers"] == [{"kind": "HorizontalPodAutoscaler", "name": "chat", "minimum": 1, "maximum": 4}]
     assert chat["cost"]["usdPerHour"] == "2.424"
     assert chat["cost"]["usdPerMonth"] == "1769.52"
-    assert {each["rule"] for each in chat["findings"]} == {"flags-unknown", "metrics-not-exported"}
+    assert {each["rule"] for each in chat["findings"]} == {"flags-unknown", "metrics-not-exported", "start-window"}
     assert found["missing"][0] == {
         "verb": "list",
         "group": "",

@@ -44,6 +44,21 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
         (("new",), 0, r"wrote new/Pulumi\.yaml"),
         ((FOLDER, "--region", "us-east-1"), 2, "--region needs --cluster eks"),
     ],
+    ("inspect",): [
+        (("--from", FOLDER), 0, "Playground/chat"),
+        (("--from", "absent"), 1, "absent:1: no such file or folder"),
+        (("--kubeconfig", "absent"), 1, "there is no kubeconfig at absent"),
+    ],
+    ("adopt",): [
+        (("adopted", "--from", FOLDER), 0, "4 of 4 resources of the families"),
+        (("--kubeconfig", "absent"), 2, "absent does not exist"),
+    ],
+    ("eject",): [((), 2, "Missing argument 'FOLDER'"), (("out", "--stack", "dev"), 1, NO_PROJECT)],
+    ("diff",): [((FOLDER, "--kubeconfig", "absent"), 1, "there is no kubeconfig at absent")],
+    ("fit",): [
+        (("qwen3-8b", "--gpu", "L40S"), 0, r"1 x L40S"),
+        (("no-such-model",), 2, "unknown model 'no-such-model'"),
+    ],
     ("up",): [((), 1, NO_PROJECT), (("--stack", "dev"), 1, NO_PROJECT)],
     ("preview",): [((), 1, NO_PROJECT), (("--stack", "dev", "--offline"), 1, NO_PROJECT)],
     ("destroy",): [((), 1, NO_PROJECT), (("--stack", "dev"), 1, NO_PROJECT)],
