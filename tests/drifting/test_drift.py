@@ -1,4 +1,4 @@
-"""Drift of one object: what the plan sets, what somebody changed, and what is nobody's change."""
+"""Drift of one object: what the plan sets, manual changes, and what is no difference."""
 
 from typing import Any
 

@@ -134,7 +134,7 @@ SHAPES = [
 
 @given(data=st.data())
 def test_files_of_any_form_are_read(data, tmp_path_factory) -> None:
-    """A file may hold anything; what is no valid object does not end the inspection of the others."""
+    """Invalid objects in a file do not end the inspection of the others."""
     body = data.draw(st.sampled_from(SHAPES))
     spec = dict(body["spec"])
     for key in data.draw(st.lists(st.sampled_from(sorted(spec)), min_size=1, max_size=2)):

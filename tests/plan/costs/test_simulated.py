@@ -1,4 +1,4 @@
-"""What simulated nodes would cost, which nobody pays; and bounds of costs at most."""
+"""What simulated nodes would cost on demand, and the bounds of costs at most."""
 
 from decimal import Decimal
 from typing import Any
