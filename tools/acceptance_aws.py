@@ -94,7 +94,7 @@ def _test(args: argparse.Namespace) -> int:
     steps = Steps(project, Deadline(time.monotonic() + args.max_minutes * 60))
     results = _run(_plan(steps), steps)
     results.append(_result("nothing is left", lambda: _search(project, started)))
-    report = AcceptanceReport(name, args.region, versions, results, usd)
+    report = AcceptanceReport(args.region, versions, results, usd)
     report.write(project.folder)
     _say(f"{'passed' if report.passed else 'failed'}; redacted report: {project.folder / 'report.md'}")
     return 0 if report.passed else 1

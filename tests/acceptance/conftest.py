@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,20 +42,26 @@ class StandIn:
         return [" ".join(call["words"]) for call in self.calls]
 
 
+def put_on_path(programs: Mapping[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put programs on the PATH, each as ``module:function``, and return the file in which they record their calls."""
+    (folder / "bin").mkdir()
+    for name, place in programs.items():
+        module, _, function = place.partition(":")
+        program = folder / "bin" / name
+        lines = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom {module} import {function}\n{function}()\n"
+        program.write_text(f"#!{sys.executable}\n{lines}")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("STAND_IN_LOG", str(folder / "calls"))
+    for name in OWN:
+        monkeypatch.delenv(name, raising=False)
+    return folder / "calls"
+
+
 @pytest.fixture
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
     """Put the stand-in on the PATH, before a real one."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    program = folder / "pulumi"
-    lines = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom tests.acceptance.stand_in import main\nmain()\n"
-    program.write_text(f"#!{sys.executable}\n{lines}")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("STAND_IN_LOG", str(tmp_path / "calls"))
-    for name in OWN:
-        monkeypatch.delenv(name, raising=False)
-    return StandIn(tmp_path / "calls")
+    return StandIn(put_on_path({"pulumi": "tests.acceptance.stand_in:main"}, tmp_path, monkeypatch))
 
 
 @pytest.fixture

@@ -279,7 +279,7 @@ def test_a_missing_right_is_named_once(
 
 
 def test_without_rights_each_is_named_once(kube: Kube, cluster: Running, models: list[Identity]) -> None:
-    with account(kube, cluster, "nobody", []) as client:
+    with account(kube, cluster, "without-rights", []) as client:
         snapshot = read_cluster(client)
     titles = [missing.title for missing in snapshot.missing]
     assert len(titles) == len(set(titles))

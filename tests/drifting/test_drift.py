@@ -1,4 +1,4 @@
-"""Drift of one object: what the plan sets, manual changes, and what is no difference."""
+"""Which fields of one object count as drift, and which do not."""
 
 from typing import Any
 

@@ -37,7 +37,6 @@ class StepResult:
 class AcceptanceReport:
     """A run: versions, results, and the estimated cost at most."""
 
-    cluster: str
     region: str
     versions: dict[str, str]
     results: Sequence[StepResult]

@@ -1,8 +1,6 @@
 """The programs and the account of the acceptance test on AWS."""
 
 import json
-import os
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.conftest import OWN, ROOT
+from tests.acceptance.conftest import put_on_path
 from tests.clouds.aws.moto.moto_cloud import MotoCloud
 
 REGION = "us-east-1"
@@ -42,19 +40,9 @@ class Programs:
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Programs:
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    for name in PROGRAMS:
-        program = folder / name
-        lines = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom tests.acceptance.aws.programs import {name}\n"
-        program.write_text(f"#!{sys.executable}\n{lines}{name}()\n")
-        program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("STAND_IN_LOG", str(tmp_path / "calls"))
-    for name in OWN:
-        monkeypatch.delenv(name, raising=False)
+    log = put_on_path({name: f"tests.acceptance.aws.programs:{name}" for name in PROGRAMS}, tmp_path, monkeypatch)
 
     def put(**settings: Any) -> None:
         monkeypatch.setenv("PROGRAMS", json.dumps(settings))
 
-    return Programs(tmp_path / "calls", put)
+    return Programs(log, put)

@@ -32,7 +32,7 @@ def test_both_forms_are_redacted_and_say_the_same(tmp_path: Path) -> None:
         StepResult("create", passed=True, seconds=1800, detail="ready"),
         StepResult("destroy", passed=False, seconds=60, detail=f"account {SECRET} | refused\nagain"),
     ]
-    report = AcceptanceReport("cluster", "us-east-1", {"pulumi": "v3.272.0"}, results, 7.254)
+    report = AcceptanceReport("us-east-1", {"pulumi": "v3.272.0"}, results, 7.254)
     report.write(tmp_path)
     stored = json.loads((tmp_path / "report.json").read_text())
     text = (tmp_path / "report.md").read_text()
