@@ -2,12 +2,15 @@
 
 import functools
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from .base import ApiModel, Json
 from .kinds import Kind
 from .meta import Resource
 from .releases import Releases, Span, described
+
+if TYPE_CHECKING:
+    import jsonschema_rs
 
 NOWHERE = "no release has it"
 """Reason of a field that only native rendering supports."""
@@ -16,10 +19,13 @@ Misfit = tuple[Path, str]
 """A field that a release does not accept, and the reason."""
 
 
-class _SpannedField(NamedTuple):
+class _ConstrainedField(NamedTuple):
+    """A field that one release lacks (without ``span``), requires, or constrains otherwise than the type does."""
+
     name: str
     alias: str
-    spans: tuple[Span, ...]
+    span: Span | None
+    remedy: str
 
 
 def misfits(resource: Resource, kind: Kind, release: str) -> Iterator[Misfit]:
@@ -58,16 +64,14 @@ def _of_value(value: Json, releases: Releases, release: str, path: Path) -> Iter
 def _of_model(model: ApiModel, releases: Releases, release: str, path: Path) -> Iterator[Misfit]:
     explicit = model.model_fields_set
     lacking = set[str]()
-    for name, alias, spans in _spanned_fields(type(model)):
-        span = next((span for span in spans if releases.covers(span, release)), None)
+    for name, alias, span, remedy in _constrained_fields(type(model), releases, release):
         at = (*path, alias)
         if span is None:
             if name in explicit:
                 lacking.add(name)
-                yield at, f"unknown field of {releases.title(release)}; {_remedy(releases, spans)}"
+                yield at, f"unknown field of {releases.title(release)}; {remedy}"
         elif name in explicit:
-            faults = list(_faults(model.wire()[alias], span)) if span.schema else []
-            for fault, reason in faults:
+            for fault, reason in _faults(model, name, alias, span):
                 yield (*at, *fault), f"{reason} in {releases.title(release)}"
         elif span.required and "default" not in span.schema:  # the API server sets defaults first
             yield at, f"is required by {releases.title(release)}; set it"
@@ -77,13 +81,23 @@ def _of_model(model: ApiModel, releases: Releases, release: str, path: Path) -> 
 
 
 @functools.cache
-def _spanned_fields(model: type[ApiModel]) -> tuple[_SpannedField, ...]:
-    spanned = []
+def _constrained_fields(model: type[ApiModel], releases: Releases, release: str) -> tuple[_ConstrainedField, ...]:
+    """Return the fields that a release lacks, requires or constrains otherwise than the type does."""
+    constrained = []
+    for name, alias, spans in _spanned_fields(model):
+        span = next((span for span in spans if releases.covers(span, release)), None)
+        if span is None:
+            constrained.append(_ConstrainedField(name, alias, None, _remedy(releases, spans)))
+        elif span.required or _validator(span):
+            constrained.append(_ConstrainedField(name, alias, span, ""))
+    return tuple(constrained)
+
+
+def _spanned_fields(model: type[ApiModel]) -> Iterator[tuple[str, str, list[Span]]]:
     for name, info in model.model_fields.items():
-        spans = tuple(item for item in info.metadata if isinstance(item, Span))
+        spans = [item for item in info.metadata if isinstance(item, Span)]
         if spans:
-            spanned.append(_SpannedField(name, info.alias or name, spans))
-    return tuple(spanned)
+            yield name, info.alias or name, spans
 
 
 @functools.cache
@@ -92,7 +106,7 @@ def _nested_fields(model: type[ApiModel]) -> tuple[tuple[str, str], ...]:
     return tuple(
         (name, info.alias or name)
         for name, info in model.model_fields.items()
-        if any(_spanned_fields(part) for part in _models_in(info.annotation))
+        if any(any(_spanned_fields(part)) for part in _models_in(info.annotation))
     )
 
 
@@ -108,19 +122,29 @@ def _models_in(annotation: Any) -> set[type[ApiModel]]:  # noqa: ANN401  any typ
     return models
 
 
-def _faults(value: Json, span: Span) -> Iterator[Misfit]:
-    """Yield where a value breaks the constraints that a field has in some releases only."""
+def _faults(model: ApiModel, name: str, alias: str, span: Span) -> Iterator[Misfit]:
+    """Yield where the value of a field breaks the constraints that the field has in some releases only."""
+    validator = _validator(span)
+    if validator is not None:
+        from .schema.embedded import explain_error
+
+        value = model.model_dump(by_alias=True, exclude_unset=True, include={name})[alias]
+        for error in validator.iter_errors(value):
+            yield from explain_error(error)
+
+
+@functools.cache
+def _validator(span: Span) -> "jsonschema_rs.Validator | None":
+    """Return the validator of the constraints of a span; None if it has none. Spans live as long as their types."""
     constraints = {key: constraint for key, constraint in span.schema.items() if constraint is not None}
+    if not constraints.keys() - {"default", "format"}:
+        return None
     if "pattern" in constraints:
         # The API server reads patterns as RE2, whose \s has no vertical tab, unlike that of jsonschema_rs.
         constraints["pattern"] = constraints["pattern"].replace(r"[^\s]", r"[^\t\n\f\r ]")
-    if constraints.keys() - {"default", "format"}:
-        import jsonschema_rs
+    import jsonschema_rs
 
-        from .schema.embedded import explain_error
-
-        for error in jsonschema_rs.validator_for(constraints).iter_errors(value):
-            yield from explain_error(error)
+    return jsonschema_rs.validator_for(constraints)
 
 
 def _remedy(releases: Releases, spans: Iterable[Span]) -> str:

@@ -76,9 +76,9 @@ class Release(NamedTuple):
     operator: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Releases:
-    """The releases of an upstream project, oldest first.
+    """The releases of an upstream project, oldest first. Compared by identity: they are keys of caches.
 
     Attributes:
         family: Key of the setting ``releases``.

@@ -178,7 +178,9 @@ class WorkloadShape(NamedTuple):
 def _at(body: Object, path: str) -> Any:  # noqa: ANN401  any field
     value: Any = body
     for step in path.split("."):
-        value = (value or {}).get(step)
+        if not value:
+            return None
+        value = value.get(step)
     return value
 
 

@@ -153,6 +153,12 @@ def _masked(text: str, name: str) -> str:
     return _without(text, _assigned(text, _SCRIPT))
 
 
+@functools.lru_cache(maxsize=1 << 12)
+def _formed_key(key: Any) -> bool:  # noqa: ANN401  YAML has keys of any type
+    """Tell whether the key of a map has a secret by its form. The same keys recur in every object."""
+    return isinstance(key, str) and FORMED.search(key) is not None
+
+
 def _without_forms(text: str) -> str:
     if not FORMED.search(text):
         return text
@@ -416,6 +422,8 @@ def _map(value: dict[str, Any], replace: Replace, name: str = "") -> dict[str, A
         if new is not inner:
             replaced[key] = new
     result = {**value, **replaced} if replaced else value
+    if not (holds or any(map(_formed_key, value))):
+        return result
     keys: dict[Any, Any] = {}
     for key, inner in value.items():  # YAML has keys of any type
         is_secret = holds and inner is None

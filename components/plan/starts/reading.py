@@ -1,5 +1,6 @@
 """What the start of a workload depends on, read from its pods."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from .budget import StartFacts, WeightsFrom
 
 DEFAULT_PERIOD, DEFAULT_FAILURES = 10, 3
 """Defaults of probes (kubernetes/kubernetes v1.36.3, pkg/apis/core/v1/defaults.go: SetDefaults_Probe)."""
-_BUCKETS = ("s3://", "gs://", "oss://", "az://", "abfs://")
+_BUCKET = re.compile("(?:s3|gs|oss|az|abfs)://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def weights_from(body: Object) -> WeightsFrom:
     if any("persistentVolumeClaim" in volume for volume in spec.get("volumes") or ()):
         return WeightsFrom.VOLUME
     texts = (text for container in _all_containers(spec) for text in _texts(container))
-    return WeightsFrom.BUCKET if any(bucket in text for text in texts for bucket in _BUCKETS) else WeightsFrom.HUB
+    return WeightsFrom.BUCKET if any(map(_BUCKET.search, texts)) else WeightsFrom.HUB
 
 
 def downloads_before(body: Object) -> bool:
