@@ -31,8 +31,7 @@ class NamedWeights(NamedTuple):
     file: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SpreadField:
+class SpreadField(NamedTuple):
     """The fields that set the degrees of parallelism, as messages show them.
 
     Attributes:
@@ -112,8 +111,7 @@ class PodPriority(NamedTuple):
     is_raised: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class UpdateUnit:
+class UpdateUnit(NamedTuple):
     """The replicas that an operator replaces together, possibly with those of other workloads.
 
     Attributes:

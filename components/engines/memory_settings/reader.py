@@ -3,6 +3,7 @@
 import functools
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import NamedTuple
 
 from ..command_line import CommandLine
 from ..flags.values import is_filled_later, json_object
@@ -31,8 +32,7 @@ _CONFIG_OVERRIDES = (Setting.MODEL_CONFIG, Setting.MODEL_METADATA)
 """Settings that override the model's own configuration."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestLimits:
+class RequestLimits(NamedTuple):
     """How much a server holds at once; None if not set.
 
     Attributes:
@@ -69,7 +69,7 @@ class MemorySettings:
     quantized: bool = False
     key_bytes: Decimal = Decimal(2)
     value_bytes: Decimal = Decimal(2)
-    limits: RequestLimits = RequestLimits()
+    limits: RequestLimits = field(default_factory=RequestLimits)
     batch_tokens: int | None = None
     share: Decimal | None = None
     layout: ModelLayout = field(default_factory=ModelLayout)

@@ -1,6 +1,6 @@
 """Estimates how long a replica takes to start during a change, from the terms of cold starts."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...fleet.objects import Object
 from ..starts.budget import SOURCES_PAGE, USUAL_ENGINE, steps_of
@@ -60,7 +60,7 @@ def start_estimate(
     if weights is None:
         return StartEstimate(unknown="the size of the weights is unknown")
     facts = start_facts(body, new_node=new_node, new_image=new_image, weights=weights, devices=devices, layers=layers)
-    steps = steps_of(replace(facts, engine=USUAL_ENGINE))
+    steps = steps_of(facts._replace(engine=USUAL_ENGINE))
     names = {"loading": f"loading {weights / _GIB:.1f} GiB"}
     return StartEstimate(tuple((names.get(step.name, step.name), step.seconds or 0) for step in steps))
 

@@ -2,9 +2,8 @@
 
 import functools
 import math
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...contract.tables import load_table
 
@@ -20,8 +19,7 @@ class WeightsFrom(StrEnum):
     """A claim, a local disk, or the page cache."""
 
 
-@dataclass(frozen=True, slots=True)
-class StartFacts:
+class StartFacts(NamedTuple):
     """What the time of a start depends on.
 
     Attributes:
@@ -51,8 +49,7 @@ class StartFacts:
     probe_period: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class StartStep:
+class StartStep(NamedTuple):
     """One step of a start.
 
     Attributes:
@@ -70,16 +67,14 @@ class StartStep:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Term:
+class _Term(NamedTuple):
     value: float
     low: float
     high: float
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Saving:
+class Saving(NamedTuple):
     """A setting that shortens cold starts.
 
     Attributes:
@@ -95,8 +90,7 @@ class Saving:
     costs: str
 
 
-@dataclass(frozen=True, slots=True)
-class StartBudget:
+class StartBudget(NamedTuple):
     """The cold start of a replica of a workload.
 
     Attributes:

@@ -1,7 +1,6 @@
 """The cold start of every model of a plan, what shortens it most cheaply, and what it is too long for."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...checks.memory.shapes import Shape
@@ -66,7 +65,7 @@ def _budget(
         devices=_devices(workload),
         layers=layers,
     )
-    cold, warm = steps_of(facts), steps_of(replace(facts, new_node=False, new_image=False))
+    cold, warm = steps_of(facts), steps_of(facts._replace(new_node=False, new_image=False))
     total = total_of(cold)
     worthwhile = (
         saving

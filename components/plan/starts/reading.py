@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...checks.memory.shapes import Shape
 from ...checks.memory.weights import weights_of
@@ -17,8 +16,7 @@ DEFAULT_PERIOD, DEFAULT_FAILURES = 10, 3
 _BUCKET = re.compile("(?:s3|gs|oss|az|abfs)://")
 
 
-@dataclass(frozen=True, slots=True)
-class ProbePatience:
+class ProbePatience(NamedTuple):
     """How long the kubelet waits for a container before it kills it.
 
     Attributes:
