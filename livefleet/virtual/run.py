@@ -10,7 +10,7 @@ from .demand import RequestColumns
 from .fleet import VirtualFleet, VirtualScaler
 from .nodes import UNNEEDED, VirtualNode, VirtualNodes
 from .scaling import SYNC, ScalerPasses
-from .serving import ModelSet, Replica, ReplicaStage, RoutedEndpoint, RunningWorkload
+from .serving import KEEP_ALIVE, ModelSet, Replica, ReplicaStage, RoutedEndpoint, RunningWorkload
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,7 @@ class VirtualOptions:
 
     Attributes:
         timeout: Seconds after which clients give up.
+        keep_alive: Seconds for which clients keep an idle connection; 0 for a new one for each request.
         seed: Seed of routing and of the phases of scrapes and autoscalers.
         start_speed: How much faster than in a cluster nodes and replicas start and idle nodes are removed, as in
             the live fleet.
@@ -29,6 +30,7 @@ class VirtualOptions:
     seed: int = 0
     start_speed: float = 1.0
     seconds: float | None = None
+    keep_alive: float = KEEP_ALIVE
 
 
 class VirtualRun:
@@ -48,6 +50,7 @@ class VirtualRun:
             endpoint.title: RoutedEndpoint(
                 endpoint.title,
                 [(weight, self.workloads[key]) for key, weight in endpoint.workloads.items() if weight > 0],
+                options.keep_alive,
             )
             for endpoint in fleet.endpoints
         }

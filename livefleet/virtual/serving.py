@@ -22,6 +22,8 @@ the timeout, and a replica that was killed at the end of its grace period."""
 
 _PRUNE = 512
 """Requests of a replica after which those that are over are forgotten."""
+KEEP_ALIVE = 15.0
+"""Seconds for which clients keep an idle connection, as those of ``workbench load`` do (aiohttp's default)."""
 
 
 class ReplicaStage(Enum):
@@ -62,6 +64,7 @@ class Replica:
         node = self.binding[0][0].group.instance_type if self.binding else ""
         self.stage, self.ready = ReplicaStage.READY, now
         self.engine = EngineReplica(served.pace_on(node), served.queue, now)
+        self.engine.completed = []
 
     def scrape(self, now: float) -> None:
         """Read the metrics that the autoscaler uses."""
@@ -171,13 +174,40 @@ class ModelFigures:
 
 @dataclass(slots=True)
 class RoutedEndpoint:
-    """An endpoint with the workloads that answer, by their weights."""
+    """An endpoint with the workloads that answer, by their weights.
+
+    Attributes:
+        keep_alive: Seconds for which clients keep an idle connection.
+        idle: Idle connections of its clients, in the order in which they became idle: since when, and the replica.
+    """
 
     title: str
     weights: list[tuple[float, RunningWorkload]]
+    keep_alive: float = KEEP_ALIVE
     figures: ModelFigures = field(default_factory=ModelFigures)
+    idle: deque[tuple[float, Replica]] = field(default_factory=deque)
 
-    def route(self, rng: Random) -> Replica | None:
+    @property
+    def has_choice(self) -> bool:
+        """Whether there may be several replicas, so that connections matter."""
+        if not self.keep_alive:
+            return False
+        return len(self.weights) > 1 or any(
+            workload.facts.replicas > 1 or workload.facts.scaler is not None for _, workload in self.weights
+        )
+
+    def route(self, rng: Random, now: float) -> Replica | None:
+        """Return the replica of an idle connection, or that of a new one.
+
+        A connection goes to a random replica, as with kube-proxy, and stays there while the replica takes requests.
+        """
+        while self.idle:
+            since, replica = self.idle.popleft()
+            if now - since <= self.keep_alive and replica.stage is ReplicaStage.READY:
+                return replica
+        return self._connect(rng)
+
+    def _connect(self, rng: Random) -> Replica | None:
         """Choose a workload by weight among those with ready replicas, then one of its replicas at random."""
         ready = [(weight, workload) for weight, workload in self.weights if workload.ready]
         if not ready:
@@ -219,6 +249,9 @@ class ModelSet:
         self._timeout = timeout
         self._rng = Random(f"{seed}:{endpoints[0].title if endpoints else ''}")  # noqa: S311
         self._open: deque[_Open] = deque()
+        self._has_choice = any(endpoint.has_choice for endpoint in endpoints)
+        self._owners: dict[Job, RoutedEndpoint] = {}
+        """The endpoint of each request that runs, if its connection matters."""
         columns = [(endpoint, demand.get(endpoint.title, RequestColumns())) for endpoint in endpoints]
         self._arrivals = self._merged(columns)
         self._next = 0
@@ -244,7 +277,9 @@ class ModelSet:
 
     def _send(self, at: float, endpoint: RoutedEndpoint, prompt: int, wanted: int) -> None:
         self._harvest(at)
-        replica = endpoint.route(self._rng)
+        if self._has_choice:
+            self._release_connections(at)
+        replica = endpoint.route(self._rng, at)
         if replica is None or replica.engine is None:
             endpoint.figures.lose("no replica", at)
             return
@@ -264,10 +299,29 @@ class ModelSet:
             endpoint.figures.lose("queue full", at)
             return
         self._open.append((at + self._timeout, job, replica, endpoint))
+        if self._has_choice:
+            self._owners[job] = endpoint
         replica.open.append(job)
         if len(replica.open) > replica.prune_at:
             # Twice the rest, so that the time per request does not depend on the length of the queue.
             replica.prune_at = max(2 * len(replica.remaining()), _PRUNE)
+
+    def _release_connections(self, now: float) -> None:
+        """Record the connections of completed requests as idle."""
+        released = []
+        for workload in self.workloads:
+            for replica in workload.ready:
+                engine = replica.engine
+                if engine is not None:
+                    engine.advance(now)
+                    if engine.completed:
+                        released += [(job, replica) for job in engine.completed]
+                        engine.completed.clear()
+        released.sort(key=lambda pair: pair[0].ended or now)
+        for job, replica in released:
+            endpoint = self._owners.pop(job, None)
+            if endpoint is not None:
+                endpoint.idle.append((now if job.ended is None else job.ended, replica))
 
     def _harvest(self, now: float) -> None:
         """Record the requests that are over, and cancel those whose clients gave up, in the order of sending."""
@@ -280,6 +334,7 @@ class ModelSet:
                 if replica.engine is not None:
                     replica.engine.cancel(deadline, job)
                 if job.ended is None:
+                    self._owners.pop(job, None)
                     endpoint.figures.lose("timeout", job.arrived)
                     waiting.popleft()
                     continue

@@ -55,7 +55,7 @@ def test_the_mean_wait_is_that_of_the_queue_m_d_1(replicas: int, load: float) ->
         at += rng.expovariate(load * replicas)
         rows.append((at, 1, 1))
     small = fleet(workload(replicas), groups=[group(most=replicas)])
-    figures = run(small, {"chat": arrivals(*rows)}, timeout=1e6).endpoints["chat"].figures
+    figures = run(small, {"chat": arrivals(*rows)}, timeout=1e6, keep_alive=0.0).endpoints["chat"].figures
     assert len(figures.sent) == len(rows)
     assert sum(figures.first) / len(rows) - 1.0 == pytest.approx(load / (2 * (1 - load)), rel=0.08)
 
@@ -248,6 +248,17 @@ def test_a_model_does_not_change_the_times_of_another_one() -> None:
     alone = run(both, {"chat": chat}).endpoints["chat"].figures
     beside = run(both, {"chat": chat, "code": _burst(100.0, 3.0)}).endpoints["chat"].figures
     assert alone.first == beside.first
+
+
+@pytest.mark.parametrize(("keep_alive", "patterns"), [(15.0, 1), (0.0, 2)])
+def test_connections_stay_with_their_replica(keep_alive: float, patterns: int) -> None:
+    """Two clients at the same time share a replica always or never, unless each request has a connection of its own."""
+    rows = [(5.0 * (number // 2), 1, 1) for number in range(80)]
+    small = fleet(workload(2), groups=[group(most=2)])
+    figures = run(small, {"chat": arrivals(*rows)}, keep_alive=keep_alive).endpoints["chat"].figures
+    pairs = {(figures.first[place], figures.first[place + 1]) for place in range(0, 80, 2)}
+    assert pairs <= {(1.0, 1.0), (1.0, 2.0)}
+    assert len(pairs) == patterns
 
 
 def test_the_metric_of_the_autoscaler_is_that_of_the_last_scrape() -> None:
