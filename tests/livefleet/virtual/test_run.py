@@ -252,7 +252,7 @@ def test_a_model_does_not_change_the_times_of_another_one() -> None:
 
 @pytest.mark.parametrize(("keep_alive", "patterns"), [(15.0, 1), (0.0, 2)])
 def test_connections_stay_with_their_replica(keep_alive: float, patterns: int) -> None:
-    """Two clients at the same time share a replica always or never, unless each request has a connection of its own."""
+    """Two clients at the same time share a replica always or never, unless each request has its own connection."""
     rows = [(5.0 * (number // 2), 1, 1) for number in range(80)]
     small = fleet(workload(2), groups=[group(most=2)])
     figures = run(small, {"chat": arrivals(*rows)}, keep_alive=keep_alive).endpoints["chat"].figures
