@@ -167,7 +167,8 @@ class VirtualResult:
     @property
     def usd_per_day(self) -> float:
         """Cost of 24 hours at the mean of the run."""
-        return round(self.usd * 24 * _HOUR / self.seconds, _DIGITS) if self.seconds else 0.0
+        usd = math.fsum(group.usd for group in self.groups if group.usd is not None)
+        return round(usd * 24 * _HOUR / self.seconds, _DIGITS) if self.seconds else 0.0
 
     @property
     def unpriced(self) -> tuple[str, ...]:

@@ -6,8 +6,13 @@ Times are seconds.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING
 
 from ..fleet import Object, ServedEndpoint, ServedWorkload
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 
 class Gauge(StrEnum):
@@ -117,3 +122,23 @@ class VirtualFleet:
     groups: tuple[VirtualGroup, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def as_json(self) -> bytes:
+        """Return the fleet as JSON, for another process."""
+        return _adapter().dump_json(self)
+
+    @classmethod
+    def from_json(cls, text: bytes) -> "VirtualFleet":
+        """Read what :meth:`as_json` returned.
+
+        Raises:
+            ValueError: it is something else.
+        """
+        return _adapter().validate_json(text)
+
+
+@cache
+def _adapter() -> "TypeAdapter[VirtualFleet]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(VirtualFleet)
