@@ -10,6 +10,11 @@ Without a cluster:
 - ``estimated_pace``: estimates the pace of a replica from its model and its accelerators.
 - ``put_load``: sends requests to an OpenAI-compatible endpoint and returns what its clients saw.
 
+In virtual time:
+
+- ``virtual_fleet``: reads what is simulated from a plan, as a ``VirtualFleet``: plain data.
+- ``VirtualTime``: runs fleets under the requests of traces, and returns a ``VirtualResult`` of each.
+
 In a simulated cluster:
 
 - ``LivePlay``: starts the process behind the pods before a deployment, and the gateway and autoscaling after it.
@@ -46,6 +51,10 @@ if TYPE_CHECKING:
     from .pace.estimates import estimated_pace as estimated_pace
     from .reading.fleet import fleet_of as fleet_of
     from .standalone import simulated_engine as simulated_engine
+    from .virtual.figures import VirtualResult as VirtualResult
+    from .virtual.fleet import VirtualFleet as VirtualFleet
+    from .virtual.reading import virtual_fleet as virtual_fleet
+    from .virtual.session import VirtualTime as VirtualTime
 
 SURFACE = {
     "fleet_of": "reading.fleet",
@@ -53,6 +62,10 @@ SURFACE = {
     "simulated_engine": "standalone",
     "estimated_pace": "pace.estimates",
     "put_load": "load.runner",
+    "virtual_fleet": "virtual.reading",
+    "VirtualFleet": "virtual.fleet",
+    "VirtualTime": "virtual.session",
+    "VirtualResult": "virtual.figures",
     "LivePlay": "lifecycle",
     "Speeds": "option_values",
     "LiveFolder": "folder",

@@ -102,29 +102,40 @@ async def send(
 
 async def _read(response: "ClientResponse", outcome: RequestOutcome, clock: Clock, tally: Tally) -> None:
     """Read a stream to its end, and record when its chunks arrive."""
+    import aiohttp
+
     if response.status != 200:
         raise IncompleteAnswer(f"HTTP {response.status}")
     if not response.content_type.startswith("text/event-stream"):
         raise IncompleteAnswer(f"no stream, but {response.content_type}")
-    previous = None
-    async for line in _lines(response):
-        if line.startswith(_TIMES):
-            outcome.engine = _engine_times(line.removeprefix(_TIMES))
-        if not line.startswith(_DATA):
-            continue
-        data = line.removeprefix(_DATA).strip()
-        if data == _DONE:
-            if previous is None:
-                raise IncompleteAnswer("empty answer")
-            return
-        if _record_event(data, outcome):
-            now = clock()
-            if previous is None:
-                outcome.first = now
-            else:
-                tally.add_gap(now, now - previous)
-            previous = now
-    raise IncompleteAnswer(CUT_OFF)
+    previous, is_done = None, False
+    try:
+        # To the end of the body, which follows the last event at once: otherwise aiohttp closes the connection,
+        # unless both arrived together.
+        async for line in _lines(response):
+            if is_done:
+                continue
+            if line.startswith(_TIMES):
+                outcome.engine = _engine_times(line.removeprefix(_TIMES))
+            if not line.startswith(_DATA):
+                continue
+            data = line.removeprefix(_DATA).strip()
+            if data == _DONE:
+                if previous is None:
+                    raise IncompleteAnswer("empty answer")
+                is_done = True
+            elif _record_event(data, outcome):
+                now = clock()
+                if previous is None:
+                    outcome.first = now
+                else:
+                    tally.add_gap(now, now - previous)
+                previous = now
+    except aiohttp.ClientError:
+        if not is_done:
+            raise
+    if not is_done:
+        raise IncompleteAnswer(CUT_OFF)
 
 
 async def _lines(response: "ClientResponse") -> AsyncIterator[bytes]:

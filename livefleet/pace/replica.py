@@ -173,6 +173,8 @@ class EngineReplica:
         self.pace = pace
         self.watcher: Watcher | None = None
         self.preemptions = 0
+        self.completed: list[Job] | None = None
+        """Receives the requests that complete, in order; None if the caller does not need them."""
         self._queue = queue
         self._now = now
         self._waiting: deque[Job] = deque()
@@ -242,6 +244,8 @@ class EngineReplica:
             for _, _, job in self._answering[:ended]:
                 job.state, job.had, job.ended = JobState.OVER, job.wanted, self._at
                 self._cached -= job.prompt + job.wanted
+                if self.completed is not None:
+                    self.completed.append(job)
             del self._answering[:ended]
             self._begin()
         self._record_first_tokens()

@@ -13,12 +13,18 @@ from components.plan.review.wire import written
 
 from ..edge import run
 from .snapshot import take
+from .traffic import VARIABLE, VirtualPlan
 
 
 def main() -> None:
     threading.Thread(target=_exit_with_caller, daemon=True).start()
     program = Path(sys.argv[2]) if sys.argv[2:] else None
-    sys.stdout.buffer.write(written(take(Path.cwd(), sys.argv[1], program)))
+    file = os.environ.get(VARIABLE)
+    virtual = VirtualPlan() if file else None
+    snapshot = take(Path.cwd(), sys.argv[1], program, virtual)
+    if file and virtual:
+        Path(file).write_bytes(virtual.fleet.as_json() if virtual.fleet else b"")
+    sys.stdout.buffer.write(written(snapshot))
 
 
 def _exit_with_caller() -> None:

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
@@ -20,6 +21,10 @@ from components.plan.review.wire import read
 
 from . import ability
 from .git import Commit, WorkTree, bare_environment
+from .traffic import VARIABLE
+
+if TYPE_CHECKING:
+    from livefleet import VirtualFleet
 
 _ABILITY = Path("workbench", "planning", "ability.py")
 _FORMAT = re.compile(r"^SNAPSHOT_FORMAT = (\d+)$", re.MULTILINE)
@@ -33,6 +38,7 @@ class Base:
     Attributes:
         head: The project folder of the work tree, whose code plans the base if the base's own code cannot.
         scratch: A temporary folder with the files of the revision.
+        simulated: Whether its process also writes what is simulated in virtual time.
     """
 
     stack: str
@@ -41,6 +47,7 @@ class Base:
     scratch: Path
     project: Path
     notes: list[str] = field(default_factory=list)
+    simulated: bool = False
     _running: "subprocess.Popen[bytes] | None" = None
     _uses_head_code: bool = False
 
@@ -60,6 +67,17 @@ class Base:
         notes = (*self.commit.notes, *self.notes, *snapshot.notes)
         return replace(snapshot, revision=self.commit.short, ref=self.commit.ref, notes=notes)
 
+    def virtual_fleet(self) -> "VirtualFleet | None":
+        """Return what is simulated, after :meth:`snapshot`; None if the revision has no plan without errors."""
+        from livefleet import VirtualFleet
+
+        text = self._virtual_file.read_bytes() if self._virtual_file.is_file() else b""
+        return VirtualFleet.from_json(text) if text else None
+
+    @property
+    def _virtual_file(self) -> Path:
+        return self.scratch / "virtual.json"
+
     def stop(self) -> None:
         """Kill the process, and remove the files. Idempotent."""
         if self._running and self._running.poll() is None:
@@ -70,6 +88,8 @@ class Base:
     def _result(self) -> Snapshot | None:
         if self._running is None or self._running.wait():
             return None
+        if self.simulated and not self._virtual_file.is_file():
+            return None  # its code is older than the simulation
         try:
             return read((self.scratch / "snapshot.json").read_bytes())
         except (OSError, ValueError):
@@ -97,6 +117,8 @@ class Base:
         package = str(__package__) if arguments else "workbench.planning"
         # Temporary files of the process are removed together with the folder.
         variables = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "TMPDIR": str(self.scratch)}
+        if self.simulated:
+            variables[VARIABLE] = str(self._virtual_file)
         with (self.scratch / "snapshot.json").open("wb") as out, (self.scratch / "stderr").open("wb") as stderr:
             return subprocess.Popen(
                 # Without -P, the modules of the revision would shadow the code that plans it.
@@ -111,7 +133,9 @@ class Base:
 
 
 @contextlib.contextmanager
-def planning_base(folder: Path, stack: str, ref: str, begun: Callable[[Base], None]) -> Iterator[Base]:
+def planning_base(
+    folder: Path, stack: str, ref: str, begun: Callable[[Base], None], *, simulated: bool = False
+) -> Iterator[Base]:
     """Plan another revision of a folder in the background.
 
     Args:
@@ -119,6 +143,7 @@ def planning_base(folder: Path, stack: str, ref: str, begun: Callable[[Base], No
         stack: The stack.
         ref: The git revision to compare with.
         begun: Called before anything is written, so that a signal handler can stop the process.
+        simulated: Whether the base is simulated in virtual time, too.
 
     Raises:
         WorkbenchError: the revision does not exist.
@@ -126,7 +151,7 @@ def planning_base(folder: Path, stack: str, ref: str, begun: Callable[[Base], No
     tree = WorkTree.of(folder)
     commit = tree.base(ref)
     scratch = Path(tempfile.mkdtemp(prefix="workbench-base-"))
-    base = Base(stack, commit, folder, scratch, scratch / "files" / tree.prefix)
+    base = Base(stack, commit, folder, scratch, scratch / "files" / tree.prefix, simulated=simulated)
     begun(base)
     try:
         (scratch / "files").mkdir()

@@ -5,6 +5,7 @@ import enum
 import os
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -19,8 +20,11 @@ from ..subject import STDIN, complete_stack, parse_releases
 from .formats import SUFFIXES, ReviewFormat, format_of, show, write
 from .formats.links import RULES, links
 from .stackless import ClusterKind, StacklessPlan, relative_paths
+from .traffic import Simulation
 
 if TYPE_CHECKING:
+    from components.plan.review.traffic import TrafficLimit
+
     from .base import Base
 
 
@@ -84,7 +88,33 @@ Saved = Annotated[
         "repeated.",
     ),
 ]
-Fails = Annotated[FailOn, typer.Option(help="Lowest severity of findings that makes the command fail.")]
+Fails = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="error|warning|FIGURE=LIMIT",
+        help="Lowest severity of findings that makes the command fail (error by default), or a limit of a "
+        "figure under --trace: ttft-p50, ttft-p99, itl-p50, itl-p99, lost or usd-day, such as ttft-p99=2s, or "
+        "ttft-p99=+20% and usd-day=+40 for the increase over --base. Can be repeated.",
+    ),
+]
+Traces = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[MODEL=]FILE",
+        help="Simulate the models under these requests, and those of --base, and compare latencies, lost requests "
+        "and costs. Formats as in simulate --fleet. Can be repeated.",
+    ),
+]
+Shares = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MODEL=N",
+        help="Relative number of requests that a model gets of a trace without a model. Can be repeated.",
+    ),
+]
+Scale = Annotated[
+    float, typer.Option(metavar="N", min=0.001, max=1000.0, help="Factor of the number of requests of the traces.")
+]
 Dollars = Annotated[
     str | None,
     typer.Option(
@@ -118,7 +148,10 @@ def plan(
     base: Against = None,
     form: Form = ReviewFormat.TEXT,
     save: Saved = None,
-    fail_on: Fails = FailOn.ERROR,
+    fail_on: Fails = None,
+    trace: Traces = None,
+    share: Shares = None,
+    scale: Scale = 1.0,
     max_monthly_usd: Dollars = None,
     max_gpus: Accelerators = None,
     cwd: Cwd = Path(),
@@ -126,7 +159,7 @@ def plan(
     """Show whether models fit, what they cost, what is wrong, and how a change affects running workloads.
 
     Plans a stack of a project, or manifests without a stack (PATH) with default settings. With --base, compares the
-    plan with another revision.
+    plan with another revision. With --trace, also simulates the requests of a trace.
 
     Needs no cluster, cloud account or credentials, and writes only the files of --save.
 
@@ -139,13 +172,17 @@ def plan(
 
     folder = cwd.resolve()
     files = [(path, _file_format(path)) for path in save or ()]
-    thresholds = Thresholds(fail_on.value, _parse_dollars(max_monthly_usd), max_gpus)
+    severity, limits = _parse_failures(fail_on or ())
+    thresholds = Thresholds(severity, _parse_dollars(max_monthly_usd), max_gpus, limits)
+    if not trace and (limits or share):
+        raise WorkbenchError(f"{'--share' if share else f'--fail-on {limits[0].text}'} needs --trace", 2)
+    simulation = Simulation.of(trace, share, scale)
     stackless = _stackless(paths, stack, cluster, region, namespace, parse_releases(release))
     if stackless:
-        head, other = _stackless_snapshots(folder, stackless, base)
+        head, other = _stackless_snapshots(folder, stackless, base, simulation)
     else:
-        head, other = _stack_snapshots(folder, stack or _DEFAULT_STACK, base)
-    result = review(head, other, thresholds)
+        head, other = _stack_snapshots(folder, stack or _DEFAULT_STACK, base, simulation)
+    result = review(head, other, thresholds, simulation.run(compared=other is not None) if simulation else None)
     targets = links(os.environ, prefix_of(folder), documented=(folder / RULES).is_file())
     for path, file_format in files:
         path.write_text(write(result, file_format, targets), encoding="utf-8")
@@ -163,6 +200,18 @@ def _file_format(path: Path) -> ReviewFormat:
     if path.is_dir():
         raise WorkbenchError(f"--save: {path} is a folder; pass a file")
     return form
+
+
+def _parse_failures(texts: Sequence[str]) -> "tuple[str, tuple[TrafficLimit, ...]]":
+    """Return the severity and the limits of ``--fail-on``; of several severities, the lower one."""
+    from components.plan.review.traffic import parse_limit
+
+    severities = [FailOn(text) for text in texts if text in [*FailOn]]
+    try:
+        limits = tuple(parse_limit(text) for text in texts if text not in [*FailOn])
+    except ValueError as error:
+        raise WorkbenchError(f"--fail-on: {error}", 2) from None
+    return (FailOn.WARNING if FailOn.WARNING in severities else FailOn.ERROR).value, limits
 
 
 def _parse_dollars(text: str | None) -> Decimal | None:
@@ -205,11 +254,11 @@ def _stackless(
 
 
 def _stackless_snapshots(
-    folder: Path, stackless: StacklessPlan, ref: str | None
+    folder: Path, stackless: StacklessPlan, ref: str | None, simulation: "Simulation | None"
 ) -> "tuple[Snapshot, Snapshot | None]":
     """Plan manifests, and the same files of another revision with the same code."""
     with contextlib.chdir(folder):
-        head = stackless.snapshot()
+        head = stackless.snapshot(simulation.head if simulation else None)
     if ref is None:
         return head, None
     from .base import files_of
@@ -219,12 +268,15 @@ def _stackless_snapshots(
         raise WorkbenchError(f"--base: every PATH must be a file or folder in {folder}; see --cwd", 2)
     with files_of(folder, ref) as (commit, files), contextlib.chdir(files):
         before = replace(stackless, paths=relative).existing()
-        other = before.snapshot() if before.paths else Snapshot(stackless.title, absent=True)
+        absent = Snapshot(stackless.title, absent=True)
+        other = before.snapshot(simulation.base if simulation else None) if before.paths else absent
     notes = tuple(note for note in (*commit.notes, *other.notes) if note not in head.notes)
     return head, replace(other, revision=commit.short, ref=commit.ref, notes=notes)
 
 
-def _stack_snapshots(folder: Path, stack: str, ref: str | None) -> "tuple[Snapshot, Snapshot | None]":
+def _stack_snapshots(
+    folder: Path, stack: str, ref: str | None, simulation: "Simulation | None"
+) -> "tuple[Snapshot, Snapshot | None]":
     """Plan the work tree and the base revision at the same time."""
     from ..engine.interrupts import cancellable
     from .snapshot import take
@@ -241,9 +293,12 @@ def _stack_snapshots(folder: Path, stack: str, ref: str | None) -> "tuple[Snapsh
         if ref is not None:
             from .base import planning_base
 
-            base = exits.enter_context(planning_base(folder, stack, ref, running.append))
-        head = take(folder, stack)
+            simulated = simulation is not None
+            base = exits.enter_context(planning_base(folder, stack, ref, running.append, simulated=simulated))
+        head = take(folder, stack, virtual=simulation.head if simulation else None)
         other = base.snapshot() if base else None
+        if simulation and base:
+            simulation.base.fleet = base.virtual_fleet()
     if head.absent and (other is None or other.absent):
         from ..engine.project import ProjectFiles
 

@@ -18,19 +18,21 @@ if TYPE_CHECKING:
 
     from ..engine.program.graph import Node, ResourceGraph
     from ..engine.program.stand_ins import StandIns
+    from .traffic import VirtualPlan
 
 
 _CLOUDS = ("aws", "pulumi")
 WITHOUT_STACK = "to plan manifests without a stack, use: workbench plan PATH... --cluster eks"
 
 
-def take(folder: Path, stack: str, program: Path | None = None) -> Snapshot:
+def take(folder: Path, stack: str, program: Path | None = None, virtual: "VirtualPlan | None" = None) -> Snapshot:
     """Plan the stack of a project folder.
 
     Args:
         folder: The project.
         stack: Name of the stack.
         program: Folder of the program to run; defaults to the project's.
+        virtual: Receives the plan, to simulate it; None if it is not simulated.
 
     Raises:
         WorkbenchError: the folder has no project, or one with a program of its own.
@@ -61,7 +63,7 @@ def take(folder: Path, stack: str, program: Path | None = None) -> Snapshot:
     else:
         snapshot = Snapshot(project.stack)
     if recording.planned:
-        snapshot = _with_plan(snapshot, *recording.planned)
+        snapshot = _with_plan(snapshot, *recording.planned, virtual)
     # An error that is also a finding is reported once.
     return snapshot if snapshot.is_refused else replace(snapshot, failed=_relative(recording.failed, folder))
 
@@ -135,13 +137,16 @@ def _title(node: "Node", inputs: Mapping[str, Any]) -> str:
     return f"{f'{package}:{module}' if package in _CLOUDS else kind or module or package} {registration.name}"
 
 
-def _with_plan(snapshot: Snapshot, settings: "Settings", planned: "Plan") -> Snapshot:
+def _with_plan(snapshot: Snapshot, settings: "Settings", planned: "Plan", virtual: "VirtualPlan | None") -> Snapshot:
     """Add the plan to a snapshot; a plan exists even if the program rejects it."""
     from components.plan.review.planned import snapshot_of
     from stacks.costs import environment_bill
 
+    bill = environment_bill(settings, planned)
+    if virtual:
+        virtual.take(snapshot.stack, planned, bill)
     return replace(
-        snapshot_of(planned, snapshot.stack, environment_bill(settings, planned)),
+        snapshot_of(planned, snapshot.stack, bill),
         notes=snapshot.notes,
         resources=snapshot.resources,
         sources=snapshot.sources,

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from components.plan.environment import Environment
     from components.plan.plan import Plan
 
+    from .traffic import VirtualPlan
+
 
 class ClusterKind(enum.StrEnum):
     """The cluster to plan manifests for without a stack."""
@@ -51,8 +53,11 @@ class StacklessPlan:
     namespace: str = ""
     releases: Mapping[str, str] = field(default_factory=dict)
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self, virtual: "VirtualPlan | None" = None) -> Snapshot:
         """Read the files, relative to the current folder, and plan them.
+
+        Args:
+            virtual: Receives the plan, to simulate it; None if it is not simulated.
 
         Raises:
             WorkbenchError: a setting is invalid.
@@ -68,7 +73,10 @@ class StacklessPlan:
         manifests = read(self.paths, environment.options.releases)
         planned = plan(manifests, environment)
         zones = len(ZONES) if environment.cloud else 0
-        snapshot = snapshot_of(planned, self.title, bill_of(planned, paid=Infrastructure(zones=zones)))
+        bill = bill_of(planned, paid=Infrastructure(zones=zones))
+        snapshot = snapshot_of(planned, self.title, bill)
+        if virtual:
+            virtual.take(self.title, planned, bill)
         note = f"planned without a stack, for {_DESCRIPTIONS[self.cluster].format(region=self.region)}"
         if snapshot.is_refused:
             return replace(snapshot, notes=(note,))

@@ -1,10 +1,10 @@
-"""``workbench simulate``: replay a metrics trace through an autoscaler, and report replicas and cost."""
+"""``workbench simulate``: replay a metrics trace through an autoscaler, or a trace of requests through a fleet."""
 
 import enum
 import itertools
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -46,9 +46,38 @@ Binding = Annotated[
     str,
     typer.Option(help="Binding whose autoscaler to simulate, as name, namespace/name or KIND/name."),
 ]
+Fleet = Annotated[
+    bool,
+    typer.Option(
+        "--fleet",
+        help="Simulate all models with their engines, autoscalers and nodes under the requests of --trace, instead "
+        "of the autoscaler of --binding.",
+    ),
+]
+Traces = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[MODEL=]FILE",
+        help="Requests of --fleet: CSV or JSON lines with time, input_tokens and output_tokens, or a published trace "
+        "of Azure, Mooncake or BurstGPT. Without MODEL, for all models by --share. Can be repeated.",
+    ),
+]
+Shares = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MODEL=N",
+        help="Relative number of requests that a model gets of a trace without a model. Can be repeated. Defaults to "
+        "an equal share of each model without a trace of its own.",
+    ),
+]
+Scale = Annotated[
+    float, typer.Option(metavar="N", min=0.001, max=1000.0, help="Factor of the number of requests of the traces.")
+]
+Timeout = Annotated[float, typer.Option(metavar="SECONDS", min=1.0, help="Time after which a client gives up.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same result with --fleet.")]
 Policy = Annotated[str, typer.Option(help="Autoscaling policy. Defaults to the one that the binding references.")]
 Metrics = Annotated[
-    Path,
+    Path | None,
     typer.Option(
         metavar="FILE",
         help="Metrics trace: CSV or JSON lines with time, target, one column per metric, ready, failed and starting; "
@@ -99,8 +128,14 @@ def register(app: typer.Typer) -> None:
 def simulate(
     subject: Subject,
     *,
-    binding: Binding,
-    metrics: Metrics,
+    binding: Binding = "",
+    metrics: Metrics = None,
+    fleet: Fleet = False,
+    trace: Traces = None,
+    share: Shares = None,
+    scale: Scale = 1.0,
+    timeout: Timeout = 300.0,
+    seed: Seed = 0,
     paths: Paths = None,
     policy: Policy = "",
     output: Form = Output.TABLE,
@@ -113,12 +148,39 @@ def simulate(
     every: Every = "",
     show_all: ShowAll = False,
 ) -> None:
-    """Replay a metrics trace through the autoscaler of a binding, and report replicas, cost and time above target."""
+    """Replay a metrics trace through the autoscaler of a binding, and report replicas, cost and time above target.
+
+    With --fleet, replay a trace of requests through all models in virtual time, and report latencies, lost requests,
+    replicas, GPU-hours and cost.
+    """
     from components.performance.simulation.rendered import prices_of
     from components.performance.simulation.result import Trial, simulated, starting_replicas
     from components.performance.simulation.scenario import AutoscalerQuery
 
     check_picture(plot, [".png"])
+    of_binding = {
+        "--binding": binding,
+        "--metrics": metrics,
+        "--policy": policy,
+        "--literal": literal,
+        "--defect": defect,
+        "--against": against,
+        "--price": price,
+        "--start": start,
+        "--every": every,
+        "--all": show_all,
+    }
+    if fleet:
+        from .fleet import FleetTraces, simulate_fleet
+
+        _reject(of_binding, "is for the autoscaler of a binding; leave out --fleet")
+        traces = FleetTraces(tuple(trace or ()), tuple(share or ()), scale, timeout, seed)
+        simulate_fleet(subject, paths, traces, as_json=output is Output.JSON, plot=plot)
+        return
+    _reject({"--trace": trace, "--share": share}, "is for all models; add --fleet, or pass --binding and --metrics")
+    if not binding or metrics is None:
+        missing = "--metrics" if binding else "--binding"
+        raise WorkbenchError(f"{missing} is required; to simulate all models, pass --fleet with --trace", 2)
     check_defects(defect)
     step = milliseconds(every)
     if str(metrics) == STDIN and STDIN in map(str, paths or ()):
@@ -129,11 +191,11 @@ def simulate(
     defects = select_defects(defect, simulator, literal=literal)
     price_options, start_options = parse_prices(price, scenario), parse_replicas(start, scenario)
     hpas = _hpas(plan, scenario) if against else {}
-    trace = read_metrics(metrics, scenario)
-    check_passes(trace, step)
+    recorded = read_metrics(metrics, scenario)
+    check_passes(recorded, step)
     prices = {**prices_of(plan.fleet, scenario), **price_options}
-    replicas = starting_replicas(scenario, trace, start_options)
-    result = simulated(Trial(scenario, trace, replicas, defects, step, prices, hpas))
+    replicas = starting_replicas(scenario, recorded, start_options)
+    result = simulated(Trial(scenario, recorded, replicas, defects, step, prices, hpas))
     print_to_stderr(f"note: {note}" for note in _notes(result, every=bool(every)))
     if output is Output.JSON:
         sys.stdout.write(json.dumps(result.as_dict(), indent=2) + "\n")
@@ -145,6 +207,12 @@ def simulate(
         from .plot import write_plot
 
         write_plot(result, plot)
+
+
+def _reject(options: Mapping[str, object], reason: str) -> None:
+    for option, value in options.items():
+        if value:
+            raise WorkbenchError(f"{option} {reason}", 2)
 
 
 def _scenario(

@@ -105,12 +105,14 @@ class TargetReading:
 
     Attributes:
         values: Values by metric; empty if no pod responded.
+        silent: Running pods without metrics, such as those whose engine starts; not part of ``ready``.
     """
 
     values: Mapping[str, Fraction] = field(default_factory=dict)
     ready: int | None = None
     failed: int = 0
     starting: int = 0
+    silent: int = 0
 
     def pods(self, replicas: int) -> PodCounts:
         """Return the pod counts for a number of replicas."""

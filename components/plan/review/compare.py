@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..costs.bill import ModelCost
@@ -13,18 +14,36 @@ from .review import EndpointChange, ModelChange, Review, Thresholds
 from .snapshot import FindingState, ServedModel, Snapshot
 from .speeds import speed_changes
 from .thresholds import counted, failures
+from .traffic import Traffic, exceeded
 from .upgrades import upgrades
 
 _Key = tuple[str, ...]
 _ManifestKey = tuple[str, str, str]
 
 
-def review(head: Snapshot, base: Snapshot | None, thresholds: Thresholds = Thresholds()) -> Review:  # noqa: B008
+def review(
+    head: Snapshot,
+    base: Snapshot | None,
+    thresholds: Thresholds = Thresholds(),  # noqa: B008
+    traffic: Traffic | None = None,
+) -> Review:
     """Compare a revision with its base, if there is one.
 
     If the program fails for one of them, its resources are unknown: then only models and findings are compared.
+
+    Args:
+        head: The proposed revision.
+        base: The revision to compare with.
+        thresholds: Thresholds above which the review fails.
+        traffic: Figures of both under a trace of requests.
     """
     reasons = failures(head, thresholds)
+    if traffic is not None:
+        reasons = (*reasons, *exceeded(traffic, thresholds.traffic))
+    return replace(_review(head, base, reasons), traffic=traffic)
+
+
+def _review(head: Snapshot, base: Snapshot | None, reasons: tuple[str, ...]) -> Review:
     if base is None:
         return Review(head, models=_models(head, None, Renames()), notes=head.notes, failures=reasons)
     notes = [*head.notes, *base.notes]

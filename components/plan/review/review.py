@@ -7,6 +7,7 @@ from enum import StrEnum
 from ..costs.bill import ModelCost
 from .snapshot import FindingState, ServedModel, Snapshot
 from .speeds import SpeedChange
+from .traffic import Traffic, TrafficLimit
 
 
 class ChangeKind(StrEnum):
@@ -188,11 +189,13 @@ class Thresholds:
         fail_on: ``error`` or ``warning``.
         max_monthly_usd: Monthly cost with all autoscalers at their maximum; None for no limit.
         max_gpus: Accelerators with all autoscalers at their maximum; None for no limit.
+        traffic: Limits of the figures under a trace of requests.
     """
 
     fail_on: str = "error"
     max_monthly_usd: Decimal | None = None
     max_gpus: int | None = None
+    traffic: tuple[TrafficLimit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +214,7 @@ class Review:
         fixed: Findings that are only in the base.
         notes: Notes on the comparison, such as which code planned the base.
         failures: Why the review fails: findings and thresholds, in words; empty if it passes.
+        traffic: Latencies, lost requests and costs under a trace of requests; None without a trace.
     """
 
     head: Snapshot
@@ -224,6 +228,7 @@ class Review:
     notes: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
     upgrades: tuple[OperatorUpgrade, ...] = ()
+    traffic: Traffic | None = None
 
     @property
     def is_compared(self) -> bool:

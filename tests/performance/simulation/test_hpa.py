@@ -72,6 +72,27 @@ class TestProposals:
     def test_value_of_an_external_metric_is_a_ratio(self) -> None:
         assert simulated(spec(metrics=(external(value="10"),)), 2, [20]) == [4]
 
+    @pytest.mark.parametrize(
+        ("total", "replicas", "ready", "silent", "expected"),
+        [
+            # Idle when scaling up: 60 of 3 pods are 20 each, twice the target.
+            (60, 3, 2, 1, 6),
+            # 24 of 2 pods call for more, and of 3 pods for fewer: no change.
+            (24, 3, 2, 1, 3),
+            # At the target when scaling down: 10 and 10 of 3 pods are 6.67 each; without the third pod it would be 1.
+            (10, 3, 2, 1, 2),
+            (10, 2, 2, 0, 1),
+            # 27 and 10 of 4 pods are within the tolerance.
+            (27, 4, 3, 1, 4),
+        ],
+    )
+    def test_running_pods_without_metrics(
+        self, total: int, replicas: int, ready: int, silent: int, expected: int
+    ) -> None:
+        """As ``calcPlainMetricReplicas`` counts missing pods (replica_calculator.go, v1.36.3)."""
+        at_once = {"scaleDown": rules(("Pods", 10, 15))}
+        assert simulated(spec(behavior=at_once), replicas, [total], ready=ready, silent=silent) == [expected]
+
     def test_starting_pods_count_as_idle(self) -> None:
         """Two ready pods at 3 times their target, one Pending: 60 / 3 is the double, and asks for 6."""
         assert simulated(spec(behavior={}), 3, [60], starting=1) == [6]

@@ -13,6 +13,9 @@ from ..wording.models import cost_lines, cost_title, environment_costs, has_cost
 from ..wording.resources import blast_lines, is_field, kind_lines
 from ..wording.sentences import footnotes, unchanged_summary, verdict
 from ..wording.starts import COLUMNS, start_lines
+from ..wording.traffic import COLUMNS as TRAFFIC_COLUMNS
+from ..wording.traffic import TITLE as TRAFFIC_TITLE
+from ..wording.traffic import traffic_lines, traffic_notes, traffic_summary
 from ..wording.upgrades import upgrade_lines
 from .escaping import cells, code, fenced, is_rule, prose, sentence, shortened
 from .links import NOWHERE, Links
@@ -45,8 +48,10 @@ def _passages(review: Review, links: Links) -> Iterator[Passage]:
     yield Passage("lines", 0, (), (title, "", *failures))
     if review.changes_nothing:
         yield Passage("lines", 0, (), (sentence(unchanged_summary(review)), ""))
+        yield from _traffic(review)
     elif not review.head.failed:
         yield from _models(review)
+        yield from _traffic(review)
         for rank, group in enumerate(finding_groups(review), 3):
             pieces = _pieces(_finding(finding, links) for finding in group.findings)
             before, after = _heading(f"{group.title} ({len(pieces)})", folded=group.folded)
@@ -56,6 +61,16 @@ def _passages(review: Review, links: Links) -> Iterator[Passage]:
         yield from _details(review, links)
     notes = [f"<sub>{prose(note)}</sub><br>" for note in footnotes(review)][:_MAX_NOTES]
     yield Passage("lines", 1, (), (*notes, *([""] if notes else []), marker(review.head.stack)))
+
+
+def _traffic(review: Review) -> Iterator[Passage]:
+    lines, notes = [*traffic_lines(review)], [f"- {prose(note)}" for note in traffic_notes(review)]
+    if not lines and not notes:
+        return
+    rows = [cells(code(line.name), *map(prose, line.cells)) for line in lines]
+    before = (f"### {TRAFFIC_TITLE}", "", *([sentence(traffic_summary(review)), ""] if lines else []))
+    head = _table_head(TRAFFIC_COLUMNS) if lines else ()
+    yield Passage("simulated requests", 2, _pieces(rows), (*before, *head), ("", *notes, ""), 10)
 
 
 def _models(review: Review) -> Iterator[Passage]:

@@ -14,6 +14,9 @@ from ..wording.models import cost_title, environment_costs, has_costs, model_lin
 from ..wording.resources import blast_lines, kind_lines
 from ..wording.sentences import footnotes, unchanged_summary, verdict
 from ..wording.starts import COLUMNS, start_lines
+from ..wording.traffic import COLUMNS as TRAFFIC_COLUMNS
+from ..wording.traffic import TITLE as TRAFFIC_TITLE
+from ..wording.traffic import traffic_lines, traffic_notes, traffic_summary
 from ..wording.upgrades import upgrade_lines
 
 if TYPE_CHECKING:
@@ -56,8 +59,10 @@ def _parts(review: Review) -> "Iterator[RenderableType]":
     yield from (_text(f"does not pass: {failure}", "bold red") for failure in review.failures)
     if review.changes_nothing:
         yield _text(unchanged_summary(review))
+        yield from _traffic(review)
     elif not review.head.failed:
         yield from _models(review)
+        yield from _traffic(review)
         yield from _starts(review)
         yield from _findings(review)
         yield from _change_tables(review)
@@ -89,6 +94,17 @@ def _models(review: Review) -> "Iterator[RenderableType]":
         table.add_row(_text(total_title(review), "bold"), "", "", "", *map(str, environment_costs(review)))
     yield from ("", table)
     yield from _lines(f"{line.name}: {speed}" for line in lines for speed in line.speeds)
+
+
+def _traffic(review: Review) -> "Iterator[RenderableType]":
+    lines = [*traffic_lines(review)]
+    if lines:
+        table = _table(TRAFFIC_TITLE, *TRAFFIC_COLUMNS)
+        for line in lines:
+            table.add_row(*map(_text, (line.name, *line.cells)))
+        yield from ("", table)
+        yield from _lines([traffic_summary(review)])
+    yield from (_text(note, "dim") for note in traffic_notes(review))
 
 
 def _starts(review: Review) -> "Iterator[RenderableType]":

@@ -16,6 +16,7 @@ from .fits import fit_of, worst_verdict
 from .models import environment_costs, has_costs, simulated_region
 from .resources import change_counts, pending, restarts
 from .starts import FOOTNOTE as STARTS
+from .traffic import FOOTNOTE as TRAFFIC
 
 _MAX_NAMES = 3
 
@@ -169,6 +170,8 @@ def footnotes(review: Review) -> Iterator[str]:
             "output tokens are generated, operations per second how fast prompts are processed. What engines achieve "
             "is not estimated."
         )
+    if review.traffic is not None:
+        yield TRAFFIC
     if any(workload.start for workload in review.head.workloads):
         yield STARTS
     if any(model.verdicts for model in review.head.models):

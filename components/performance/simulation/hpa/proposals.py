@@ -30,19 +30,22 @@ def proposed(spec: HpaSpec, replicas: int, reading: TargetReading) -> int | None
 def _of_pods(spec: HpaSpec, metric: HpaMetric, replicas: int, reading: TargetReading, total: int) -> int | None:
     """Return the proposal of a per-pod metric (calcPlainMetricReplicas).
 
-    Failed pods are ignored. Starting pods are Pending and count as idle when scaling up.
+    Failed pods are ignored. Starting pods are Pending and count as idle when scaling up. Running pods without metrics
+    count as idle when scaling up, and as exactly at the target when scaling down.
     """
     pods = reading.pods(replicas)
     if not pods.ready:
         return None
     ratio = (total // pods.ready) / metric.target
-    if not (pods.starting and ratio > 1):
+    if not reading.silent and not (pods.starting and ratio > 1):
         return replicas if _tolerable(spec, ratio) else _int32(math.ceil(ratio * pods.ready))
-    count = pods.ready + pods.starting
-    again = (total // count) / metric.target
-    if _tolerable(spec, again) or again < 1:
+    count = pods.ready + reading.silent + (pods.starting if ratio > 1 else 0)
+    again = ((total + (metric.target * reading.silent if ratio < 1 else 0)) // count) / metric.target
+    if _tolerable(spec, again) or (ratio < 1 < again) or (again < 1 < ratio):
         return replicas
-    return max(_int32(math.ceil(again * count)), replicas)
+    proposal = _int32(math.ceil(again * count))
+    against = (again < 1 and proposal > replicas) or (again > 1 and proposal < replicas)
+    return replicas if against else proposal
 
 
 def _of_all(spec: HpaSpec, metric: HpaMetric, replicas: int, reading: TargetReading, usage: int) -> int | None:

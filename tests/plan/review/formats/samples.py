@@ -27,6 +27,7 @@ from components.plan.review.snapshot import (
     Snapshot,
     WorkloadState,
 )
+from components.plan.review.traffic import ModelTraffic, Traffic, TrafficFigures
 
 GIB = 1 << 30
 CASE = MemoryCase(Shape("Qwen/Qwen3-8B"), "L40S", 45 * GIB)
@@ -154,6 +155,22 @@ BLASTS = (
     Blast("Deployment models/coder", "Playground/coder", Interruption.NONE, 1),
     Blast("Deployment models/embed", "Playground/embed", Interruption.NEW, 1),
 )
+TRAFFIC = Traffic(
+    3600.0,
+    TrafficFigures(1000, 0, 0.2, 0.9, 0.02, 0.03, 24.0, 100.0),
+    TrafficFigures(1000, 5, 0.2, 3.1, 0.02, 0.04, 34.0, 140.0),
+    (
+        ModelTraffic(
+            "chat",
+            TrafficFigures(900, 0, 0.2, 0.9, 0.02, 0.03, 20.0),
+            TrafficFigures(900, 5, 0.2, 3.1, 0.02, 0.04, 30.0),
+        ),
+        ModelTraffic("embed", None, TrafficFigures(100, 0, 0.1, 0.2, None, None, 4.0)),
+    ),
+    "",
+    {"vectors": "it serves embeddings"},
+    ("Prefix caches are not simulated.",),
+)
 WHOLE = Review(
     HEAD,
     BASE,
@@ -187,6 +204,7 @@ WHOLE = Review(
             ("Thing models/a: spec.old",),
         ),
     ),
+    TRAFFIC,
 )
 SETTLED = replace(BASE, findings=(OLD,))
 NOTHING = Review(

@@ -120,7 +120,7 @@ def test_a_comment_is_what_markdown_makes_of_it() -> None:
     """Tables are tables and folded parts are folded: each row has as many cells as its heading."""
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(markdown(WHOLE))
     kinds = [token.type for token in tokens]
-    assert kinds.count("table_open") == 4
+    assert kinds.count("table_open") == 5
     widths: list[int] = []
     for kind in kinds:
         if kind == "tr_open":

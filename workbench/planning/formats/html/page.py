@@ -12,6 +12,9 @@ from ...wording.models import cost_title, environment_costs, has_costs, model_li
 from ...wording.resources import blast_lines, is_field, kind_lines
 from ...wording.sentences import footnotes, unchanged_summary, verdict
 from ...wording.starts import COLUMNS, start_lines
+from ...wording.traffic import COLUMNS as TRAFFIC_COLUMNS
+from ...wording.traffic import TITLE as TRAFFIC_TITLE
+from ...wording.traffic import traffic_lines, traffic_notes, traffic_summary
 from ...wording.upgrades import upgrade_lines
 from ..escaping import is_rule
 from ..links import NOWHERE, Links
@@ -71,6 +74,11 @@ def html(review: Review, links: Links = NOWHERE) -> str:
         blasts=[*blast_lines(review)],
         starts=[*start_lines(review)],
         start_columns=COLUMNS,
+        traffic=[*traffic_lines(review)],
+        traffic_title=TRAFFIC_TITLE,
+        traffic_columns=TRAFFIC_COLUMNS,
+        traffic_summary=traffic_summary(review),
+        traffic_notes=[*traffic_notes(review)],
         upgrades=[*upgrade_lines(review)],
         endpoints=review.endpoints,
         changes=review.changes,
