@@ -30,7 +30,7 @@ def test_a_table_lists_the_cheapest_first() -> None:
     assert all(title in lines[2] for title in titles.split("|"))
     usd = [option["usdPerHour"] for option in answer(MODEL, "--max-len", "8192", "--users", "40")["options"]]
     assert usd == sorted(usd, key=lambda price: (price is None, price))
-    assert "Published measurements are within a factor of 2.2 of it" in done.stdout
+    assert "Nine of ten published measurements are at most 1.25 times faster or 1.6 times slower." in done.stdout
     assert "T4 16 GiB, V100 16 GiB, V100 32 GiB: it does not compute bfloat16" in done.stdout
 
 
