@@ -103,8 +103,8 @@ def _estimated(
     ends = (low, replace(high, gamma=high.gamma + estimate.beside_ms))
     doubt = (
         f"{model} has no benchmark here; its speed is estimated from memory bandwidth and FLOP/s; nine of ten "
-        f"published measurements are at most {estimate.faster:g} times faster or {estimate.slower:g} times slower, and "
-        f"times to the first token are within a factor of {estimate.spread:g} and {estimate.beside_ms:g} ms"
+        f"published measurements are at most {estimate.faster:g} times faster or {estimate.slower:g} times slower, "
+        f"and times to the first token are within a factor of {estimate.spread:g} and {estimate.beside_ms:g} ms"
     )
     candidate = Candidate(
         profile, f"estimate on {option.node.name}", batch, tokens_of(load), doubt, ends, is_estimated=True
