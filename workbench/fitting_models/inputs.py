@@ -123,9 +123,9 @@ def _parts(path: Path) -> list[Path]:
         raise WorkbenchError(f"{path}: is part {number} of {count}; rename it to one from 1 to {count}", 2)
     parts = [path.with_name(f"{match['name']}-{each:05}-of-{count:05}{path.suffix}") for each in range(1, count + 1)]
     if missing := [part.name for part in parts if not part.is_file()]:
-        listed = ", ".join(missing[:_MOST_LISTED]) + (", ..." if len(missing) > _MOST_LISTED else "")
+        names = ", ".join(missing[:_MOST_LISTED]) + (", ..." if len(missing) > _MOST_LISTED else "")
         raise WorkbenchError(
-            f"{path}: {len(missing)} of {count} parts of the model are missing beside it: {listed}; download them", 2
+            f"{path}: {len(missing)} of {count} parts of the model are missing beside it: {names}; download them", 2
         )
     return parts
 

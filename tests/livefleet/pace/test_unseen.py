@@ -14,7 +14,7 @@ from livefleet.pace.estimates import spread
 from tests.livefleet.pace.measured import FIGURES, Measured, figures
 
 EFFICIENCY = load_table("livefleet.pace", "efficiency.yaml")
-FASTER, SLOWER = EFFICIENCY["faster"], EFFICIENCY["slower"]
+FASTER, SLOWER = float(EFFICIENCY["faster"]), float(EFFICIENCY["slower"])
 OLD = {"0.5.0", "0.6.1", "0.7.3"}
 
 
