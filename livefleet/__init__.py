@@ -8,6 +8,8 @@ Without a cluster:
 - ``fleet_of``: builds the ``LiveFleet`` of a plan: plain data, which is stored as JSON.
 - ``simulated_engine``: serves one replica of a model on loopback.
 - ``estimated_pace``: estimates the pace of a replica from its model and its accelerators.
+- ``TokenPace``, ``EngineReplica``, ``Job``: the pace of a replica, its batch and queue step by step in virtual time,
+  and a request in it.
 - ``put_load``: sends requests to an OpenAI-compatible endpoint and returns what its clients saw.
 
 In virtual time:
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from .commands import register_commands as register_commands
     from .curl_examples import call_lines as call_lines
     from .fleet import LiveFleet as LiveFleet
+    from .fleet import TokenPace as TokenPace
     from .folder import LiveFolder as LiveFolder
     from .kwok_stages import live_stages as live_stages
     from .lifecycle import LivePlay as LivePlay
@@ -49,6 +52,8 @@ if TYPE_CHECKING:
     from .load.runner import put_load as put_load
     from .option_values import Speeds as Speeds
     from .pace.estimates import estimated_pace as estimated_pace
+    from .pace.replica import EngineReplica as EngineReplica
+    from .pace.replica import Job as Job
     from .reading.fleet import fleet_of as fleet_of
     from .standalone import simulated_engine as simulated_engine
     from .virtual.figures import VirtualResult as VirtualResult
@@ -61,6 +66,9 @@ SURFACE = {
     "LiveFleet": "fleet",
     "simulated_engine": "standalone",
     "estimated_pace": "pace.estimates",
+    "TokenPace": "fleet",
+    "EngineReplica": "pace.replica",
+    "Job": "pace.replica",
     "put_load": "load.runner",
     "virtual_fleet": "virtual.reading",
     "VirtualFleet": "virtual.fleet",

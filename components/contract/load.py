@@ -297,7 +297,14 @@ class _ManifestReader:
             problem_line = location.line(path) if location else line
             secrets[:] = secrets or [secret_texts(value)]
             self.problems.append(
-                Problem(file, problem_line, *_identity(value), path, masked_text(reason, secrets[0]))
+                Problem(
+                    file,
+                    problem_line,
+                    *_identity(value),
+                    path,
+                    masked_text(reason, secrets[0]),
+                    namespace=_namespace(value),
+                )
             )
 
         kind = self.kinds.find(value.get("apiVersion"), value.get("kind"))
@@ -350,6 +357,13 @@ def _wrong_kind(api_version: object, kind: object, kinds: Kinds, file: str) -> t
         titles = [title for title in kinds.titles if title.startswith(f"{api_version}/")] or kinds.titles
         return "kind", f"is required, found {kind!r}; use one of {', '.join(titles)}"
     return kinds.misspelt(api_version, kind)
+
+
+def _namespace(value: Json) -> str:
+    """Return the namespace of an object that may be anything; empty without one."""
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
+    return namespace if isinstance(namespace, str) else ""
 
 
 def _identity(value: Json) -> tuple[str, str]:

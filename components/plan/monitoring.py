@@ -1,7 +1,7 @@
 """Monitoring of an environment: PodMonitors, alerts, dashboard, and checks of Prometheus."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from .prerequisites.prometheus import PROMETHEUS_URL
 
 if TYPE_CHECKING:
     from .prerequisites.needed import Prerequisite
+    from .starts.budget import StartBudget
 
 _NAME = "models"
 _CONTROLLER = "wva"
@@ -134,19 +135,31 @@ def monitoring_objects(
     groups: Iterable[NodeGroupDemand],
     environment: Environment,
     door: FrontDoorPlan,
+    starts: "Mapping[str, StartBudget]",
 ) -> tuple[Object, ...]:
     """Return PodMonitors; with monitoring also that of the gateway, the alerts and the dashboard."""
     if not environment.watched:
         return chain.monitors
     from ..checks.front_door.monitors import gateway_monitor
     from ..checks.metrics.alerts import prometheus_rule
-    from ..checks.metrics.dashboard import DashboardSettings, dashboard_config_map
+    from ..checks.metrics.dashboard import BudgetedStart, DashboardSettings, dashboard_config_map
+    from .starts.planned import title_of
 
     # An existing Prometheus may be anywhere; the namespace of the models always exists.
     namespace = environment.options.namespace if _is_present(environment) else _prometheus_namespace()
     rule = prometheus_rule(_NAME, namespace, fleet)
     gateway = bool(door.objects) and environment.door.expose == Exposure.GATEWAY
-    settings = DashboardSettings(costs=costs(groups, environment), gateway=gateway)
+    budgeted = tuple(
+        BudgetedStart(
+            workload.name,
+            workload.namespace,
+            workload.pod_set.prefix or workload.name,
+            starts[title_of(workload)].total.seconds,
+        )
+        for _, workload in fleet.workloads
+        if title_of(workload) in starts
+    )
+    settings = DashboardSettings(costs=costs(groups, environment), gateway=gateway, starts=budgeted)
     dashboard = dashboard_config_map(_NAME, namespace, settings)
     metrics = environment.metrics
     proxies = gateway_monitor(environment.door, namespace, metrics.interval, metrics.monitor_labels)

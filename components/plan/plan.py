@@ -147,7 +147,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         installed = {prerequisite.chart.name for prerequisite in needed} if environment.install else set()
         problems += environment.cloud.check_scaling(cloud_groups, installed, environment.file)
     watched = has_prometheus(needed, environment)
-    monitoring = monitoring_objects(chain, fleet, groups, environment, door) if watched else ()
+    monitoring = monitoring_objects(chain, fleet, groups, environment, door, starts) if watched else ()
     problems += check_scraper(environment, monitored=bool(monitoring))
     planned = Plan(
         environment=environment,

@@ -5,6 +5,7 @@ Speculative decoding, LoRA adapters and the network between nodes are not modell
 
 import functools
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -27,6 +28,8 @@ _AVERAGED_TOKENS = 2**16
 """Tokens over which the growth of the cache is averaged, so that rounding per sequence does not matter."""
 _LATENT_HEAD = 128 + 64 + 128
 """Width of a key and a value of a head with multi-head latent attention (DeepSeek-V3, arXiv 2412.19437)."""
+_NVLINK4 = 900e9
+"""Bytes per second of an accelerator with NVLink of the fourth generation."""
 _PARAMETER_BYTES = 2
 """Bytes of a parameter that is not quantized."""
 
@@ -43,16 +46,22 @@ class PaceEstimate(NamedTuple):
 
     Attributes:
         spread: Factor within which published measurements are, in either direction.
+        faster, slower: Factors by which nine of ten published times between tokens are at most shorter and longer.
+        beside_ms: Milliseconds by which times to the first token may be longer than that.
     """
 
     pace: TokenPace
     spread: float
+    faster: float
+    slower: float
+    beside_ms: float
 
 
 def estimated_pace(verdict: MemoryVerdict, instance_type: str) -> PaceEstimate | None:
     """Return the pace of a replica that a memory verdict describes; None if its model or its nodes are unknown."""
     pace = pace_of(verdict, instance_type)
-    return PaceEstimate(pace, spread()) if pace.source is PaceSource.ESTIMATE else None
+    faster, slower, beside_ms = (float(_table()[name]) for name in ("faster", "slower", "beside_ms"))
+    return PaceEstimate(pace, spread(), faster, slower, beside_ms) if pace.source is PaceSource.ESTIMATE else None
 
 
 def spread() -> float:
@@ -103,7 +112,7 @@ def _on_accelerators(node: Instance, planned: MemoryCase) -> TokenPace | None:
     batch = (case.requests or _table()["usual_batch"]) * case.parallel.data
     chunk = case.tokens_at_a_time(verdict.context or _usual_tokens(case))
     bounds = TokenPace(0.0, 0.0, 0.0, batch, _cache_tokens(verdict), max(1, chunk))
-    return from_roofline(work, speed.bandwidth, flops, efficiency(), bounds)
+    return from_roofline(work, speed.bandwidth, flops, efficiency(fast_links=speed.nvlink >= _NVLINK4), bounds)
 
 
 def _on_processors(node: Instance, shape: Shape | None, cpus: float | None) -> TokenPace | None:
@@ -120,10 +129,15 @@ def _on_processors(node: Instance, shape: Shape | None, cpus: float | None) -> T
 
 
 @functools.cache
-def efficiency() -> Efficiency:
-    """Return the share of the peak performance that engines reach."""
+def efficiency(*, fast_links: bool = False) -> Efficiency:
+    """Return the share of the peak performance that engines reach.
+
+    Args:
+        fast_links: Whether accelerators are linked by NVLink 4 or later.
+    """
     table = _table()
-    return Efficiency(**{name: float(table[name]) for name in Efficiency.__dataclass_fields__})
+    found = Efficiency(**{name: float(table[name]) for name in Efficiency.__dataclass_fields__})
+    return replace(found, reduce_us=float(table["reduce_nvlink4_us"])) if fast_links else found
 
 
 def _work(case: MemoryCase, on_host: int = 0) -> StepWork | None:

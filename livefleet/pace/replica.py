@@ -284,6 +284,11 @@ class EngineReplica:
         return max(self._now, estimate)
 
     @property
+    def changes_at(self) -> float:
+        """When its batch changes next, if no request is added or cancelled before; infinity while it is idle."""
+        return self._moment(self._steps) if self._steps else inf
+
+    @property
     def waiting(self) -> int:
         """Requests in the queue."""
         return len(self._waiting)

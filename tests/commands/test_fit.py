@@ -30,7 +30,7 @@ def test_a_table_lists_the_cheapest_first() -> None:
     assert all(title in lines[2] for title in titles.split("|"))
     usd = [option["usdPerHour"] for option in answer(MODEL, "--max-len", "8192", "--users", "40")["options"]]
     assert usd == sorted(usd, key=lambda price: (price is None, price))
-    assert "Published measurements are within a factor of 2.2 of it" in done.stdout
+    assert "Nine of ten published measurements are at most 1.25 times faster or 1.6 times slower." in done.stdout
     assert "T4 16 GiB, V100 16 GiB, V100 32 GiB: it does not compute bfloat16" in done.stdout
 
 
@@ -129,6 +129,33 @@ def test_a_gguf_file_is_served_by_llama_cpp(tmp_path: Path) -> None:
     assert next(term for term in found["options"][0]["terms"] if term["name"] == "weights")["bytes"] >= 4_920_739_232
     done = workbench("fit", file, "--engine", "vllm")
     assert (done.returncode, "is served by llamacpp" in done.stderr) == (2, True)
+
+
+def split(folder: Path, *sizes: int) -> list[Path]:
+    """Write the parts of a model, of which the first has the header."""
+    parts = [folder / f"model-{number:05}-of-{len(sizes):05}.gguf" for number in range(1, len(sizes) + 1)]
+    for part, size in zip(parts, sizes, strict=True):
+        with part.open("wb") as stream:
+            stream.write(header() if part is parts[0] else b"GGUF")
+            stream.truncate(size)
+    return parts
+
+
+@pytest.mark.parametrize("passed", [0, 1, 2])
+def test_a_split_gguf_file_has_the_size_of_all_parts(tmp_path: Path, passed: int) -> None:
+    parts = split(tmp_path, 2_000_000_000, 2_000_000_000, 920_739_232)
+    found = answer(parts[passed], "--gpu", "g6.xlarge", "--max-len", "8192")
+    assert next(term for term in found["options"][0]["terms"] if term["name"] == "weights")["bytes"] >= 4_920_739_232
+
+
+def test_missing_parts_of_a_split_gguf_file_are_named(tmp_path: Path) -> None:
+    first, second, _ = split(tmp_path, 4096, 4096, 4096)
+    second.unlink()
+    done = workbench("fit", first)
+    assert done.returncode == 2
+    assert "1 of 3 parts of the model are missing beside it: model-00002-of-00003.gguf; download them" in done.stderr
+    wrong = workbench("fit", tmp_path / "model-00009-of-00003.gguf")
+    assert (wrong.returncode, "is part 9 of 3" in wrong.stderr) == (2, True)
 
 
 def test_a_number_of_parameters_is_an_estimate() -> None:

@@ -270,6 +270,15 @@ def test_a_problem_as_a_line_and_as_data() -> None:
     assert problem.as_dict()["severity"] == "error"
 
 
+@pytest.mark.parametrize(
+    ("metadata", "namespace"), [("{name: m, namespace: team}", "team"), ("{name: m}", ""), ("{namespace: 3}", "")]
+)
+def test_problems_of_invalid_objects_have_their_namespace(metadata: str, namespace: str) -> None:
+    found = parse(GOOD.replace("{name: m}", metadata) + "\nunknownField: 1\n")
+    assert found.problems
+    assert {problem.namespace for problem in found.problems} == {namespace}
+
+
 def test_a_namespace_without_effect_is_a_warning() -> None:
     found = parse(GOOD.replace("{name: m}", "{name: m, namespace: team}"))
     assert len(found.resources) == 1

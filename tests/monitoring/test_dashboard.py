@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.checks.metrics.dashboard import DashboardSettings, dashboard
+from components.checks.metrics.dashboard import BudgetedStart, DashboardSettings, dashboard
 from tests.fleets import playground
 from tests.monitoring.programs.prometheus import Prometheus, Sample, scraping, started
 from tests.monitoring.programs.promtool import Promtool
@@ -19,6 +19,7 @@ from tests.monitoring.simulated.watched import Watched
 Json = dict[str, Any]
 HERE = "serving"
 COSTS: dict[str, Decimal | float] = {"g5.xlarge": Decimal("1.006"), "p5.48xlarge": Decimal("98.32"), "g6.xlarge": 0.8}
+STARTS = (BudgetedStart("vllm", HERE, "vllm", 480), BudgetedStart("sglang", HERE, "sglang", None))
 NODES = ("g5.xlarge", "g5.xlarge", "p5.48xlarge", "m5.large")
 """One has no price and is not counted; of g6.xlarge there is no node."""
 
@@ -31,7 +32,7 @@ def asked(namespace: str = ".*", model: str = ".*") -> list[tuple[str, str, str]
 
     return [
         (panel["title"], target["legendFormat"], filled(target["expr"]))
-        for panel in dashboard(DashboardSettings(costs=COSTS, gateway=True))["panels"]
+        for panel in dashboard(DashboardSettings(costs=COSTS, gateway=True, starts=STARTS))["panels"]
         for target in panel.get("targets", ())
     ]
 
@@ -152,6 +153,33 @@ def test_tokens_per_second(promtool: Promtool) -> None:
     asks = {"expr": query_of("Tokens generated per second"), "eval_time": "20m", "exp_samples": expected}
     test = {"interval": "1m", "input_series": series, "promql_expr_test": [asks]}
     assert "SUCCESS" in promtool.test_rules({"groups": []}, {"tests": [test]})
+
+
+def test_the_start_of_a_replica(promtool: Promtool) -> None:
+    """The slowest pod of the workload took 420 s; other pods, and those that are not ready, do not count."""
+    times = {"vllm-6d-a": (1000, 1300), "vllm-6d-b": (2000, 2420), "vllm-6d-c": (9000, None), "sglang-0": (0, 9999)}
+    series = []
+    for pod, (created, ready) in times.items():
+        labels = f'namespace="serving",pod="{pod}"'
+        series.append({"series": f"kube_pod_created{{{labels}}}", "values": f"{created}x30"})
+        if ready:
+            series.append({"series": f"kube_pod_status_ready_time{{{labels}}}", "values": f"{ready}x30"})
+
+    def asks(legend: str, namespace: str, *values: float) -> Json:
+        query = query_of("Start of a replica", legend, namespace=namespace)
+        samples = [{"labels": "{}", "value": value} for value in values]
+        return {"expr": query, "eval_time": "20m", "exp_samples": samples}
+
+    cases = [
+        asks("vllm measured", "serving", 420),
+        asks("vllm budgeted", "serving", 480),
+        asks("sglang measured", "serving", 9999),
+        asks("vllm measured", "elsewhere"),
+        asks("vllm budgeted", "elsewhere"),
+    ]
+    test = {"interval": "1m", "input_series": series, "promql_expr_test": cases}
+    assert "SUCCESS" in promtool.test_rules({"groups": []}, {"tests": [test]})
+    assert "sglang budgeted" not in {legend for _, legend, _ in asked()}
 
 
 PROXY = 'namespace="envoy-gateway-system",pod="{}"'

@@ -16,9 +16,10 @@ from rich.console import Console
 
 from components.fleet.demand import accelerated_nodes
 from components.fleet.instances import accelerator_resources, instance
-from components.fleet.levels import Load
+from components.fleet.levels import LatencyTargets, Load
 from components.fleet.rendered import Rendered
 from components.fleet.workloads import Workload
+from components.performance.sizing.assessments import Question
 from components.plan.plan import Plan
 from components.plan.sections.costs import bill_of
 from components.resources.serving.fleet.cost_output import cost_of
@@ -38,6 +39,7 @@ from workbench.sizing.targets import bare_model
 from workbench.subject import Subject, planned
 
 STACKS = ("local", "dev", "staging", "prod")
+QUESTION = Question(LatencyTargets(), Load(Decimal(1), Decimal(1)))
 LARGEST = 65_536
 """A batch that no engine takes, so that what ``size`` answers is the engine's own number."""
 AS_SHOWN = Decimal("0.01")
@@ -151,7 +153,7 @@ def test_requests_at_once(stack: str, monkeypatch: pytest.MonkeyPatch) -> None:
             if len(target.workloads) != 1 or not nodes:
                 continue
             (profile,) = parse_profiles([f"{nodes[0].accelerator}=1x10/1@{LARGEST}"], None)
-            (candidate,) = candidates_of(target, Comparison((profile,)), Load(Decimal(1), Decimal(1)))
+            (candidate,) = candidates_of(target, Comparison((profile,)), QUESTION)
             pace = played[f"{workload.namespace}/{workload.name}"].paces[nodes[0].name]
             if candidate.most is None or pace.source == "profile":
                 continue

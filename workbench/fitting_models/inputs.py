@@ -1,6 +1,7 @@
 """What the command line says: the model, in any of four forms, and the accelerators."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,8 @@ _FORMS = (
     "or --parameters"
 )
 _CONFIG, _GGUF = "config.json", ".gguf"
+_MOST_LISTED = 5
+"""Missing files that a message lists."""
 
 
 class GivenModel(NamedTuple):
@@ -102,13 +105,40 @@ def _architecture(file: Path) -> str:
     return str(named[0] if isinstance(named, list) and named else config.get("model_type") or "without a name")
 
 
+_PART = re.compile(r"(?P<name>.+)-(?P<number>[0-9]{5})-of-(?P<parts>[0-9]{5})\.gguf", re.IGNORECASE)
+"""The name of a part of a split model (ggml-org/llama.cpp, ``llama_split_path``)."""
+
+
+def _parts(path: Path) -> list[Path]:
+    """Return all parts of a split model, of which the first has the header; the file itself if it is not split.
+
+    Raises:
+        WorkbenchError: parts are missing beside it.
+    """
+    match = _PART.fullmatch(path.name)
+    if not match:
+        return [path]
+    number, count = int(match["number"]), int(match["parts"])
+    if not 1 <= number <= count:
+        raise WorkbenchError(f"{path}: is part {number} of {count}; rename it to one from 1 to {count}", 2)
+    parts = [path.with_name(f"{match['name']}-{each:05}-of-{count:05}{path.suffix}") for each in range(1, count + 1)]
+    if missing := [part.name for part in parts if not part.is_file()]:
+        names = ", ".join(missing[:_MOST_LISTED]) + (", ..." if len(missing) > _MOST_LISTED else "")
+        raise WorkbenchError(
+            f"{path}: {len(missing)} of {count} parts of the model are missing beside it: {names}; download them", 2
+        )
+    return parts
+
+
 def _of_gguf(path: Path) -> GivenModel:
     from components.checks.memory.gguf import read_gguf
     from components.checks.memory.workloads.known import KnownShapes, OwnShape
 
+    parts = _parts(path)
+    path = parts[0]
     try:
         with path.open("rb") as stream:
-            shape = read_gguf(stream, path.name, path.stat().st_size)
+            shape = read_gguf(stream, path.name, sum(part.stat().st_size for part in parts))
     except OSError as error:
         raise WorkbenchError(f"{path}: cannot be read: {error.strerror or error}; correct the path", 2) from None
     except ValueError as error:

@@ -9,8 +9,8 @@ _SECONDS = 3600
 _MILLION = 1_000_000
 HOW = (
     "Tokens per second are an estimate from memory bandwidth, FLOP/s and measured efficiency, for all users at once, "
-    "each with the whole context in the cache, while they generate. Published measurements are within a factor of "
-    "{spread:g} of it, a few of old servers aside."
+    "each with the whole context in the cache, while they generate. Nine of ten published measurements are at most "
+    "{faster:g} times faster or {slower:g} times slower."
 )
 
 
@@ -25,7 +25,8 @@ class GenerationSpeed(NamedTuple):
     tokens: float
     low: float
     high: float
-    spread: float
+    faster: float
+    slower: float
 
     def usd_per_million(self, usd_per_hour: float) -> tuple[float, float, float]:
         """Return the price of a million generated tokens: of the estimate, and of its upper and lower bound."""
@@ -51,4 +52,5 @@ def speed_of(option: "FitOption", users: int | None) -> GenerationSpeed | None:
         each = min(each, -(-users // option.replicas))
     step = estimate.pace.step(each, cached=each * option.verdict.context)
     tokens = option.replicas * each / step
-    return GenerationSpeed(each, tokens, tokens / estimate.spread, tokens * estimate.spread, estimate.spread)
+    low, high = tokens / estimate.slower, tokens * estimate.faster
+    return GenerationSpeed(each, tokens, low, high, estimate.faster, estimate.slower)

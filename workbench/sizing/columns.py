@@ -37,6 +37,8 @@ def _cells(assessment: "Assessment") -> Iterator[tuple[str, Value]]:
     yield "reason", sized.reason
 
     yield "requestsPerMinute", float(load.per_minute)
+    yield "users", question.loop.users if question.loop else None
+    yield "thinkSeconds", question.loop.think_s if question.loop else None
     yield "inputTokens", float(load.input_tokens)
     yield "outputTokens", float(load.output_tokens)
     yield "sloItlMs", question.targets.itl_ms
@@ -78,6 +80,8 @@ def _cells(assessment: "Assessment") -> Iterator[tuple[str, Value]]:
     yield "usdPerMonth", assessment.usd_per_month
     yield "usdPerMillionOutputTokens", assessment.usd_per_million_tokens
 
+    yield from _checked_cells(assessment)
+
     # The range of uncertain reference figures; for measured profiles both ends are the row itself.
     for name, end, usd in zip(
         ("fastest", "slowest"), assessment.ends or (sized, sized), assessment.usd_per_month_ends, strict=True
@@ -87,6 +91,23 @@ def _cells(assessment: "Assessment") -> Iterator[tuple[str, Value]]:
         yield f"{name}Feasible", end.is_feasible
         yield f"{name}Replicas", end.replicas if end.is_feasible else None
         yield f"{name}UsdPerMonth", usd
+
+
+def _checked_cells(assessment: "Assessment") -> Iterator[tuple[str, Value]]:
+    """Yield what the simulation found, with one replica fewer, and with users until the targets are missed."""
+    checked = assessment.checked
+    yield "queueingReplicas", checked.queueing if checked else None
+    yield "simulatedRequests", checked.played.requests if checked else None
+    runs = {
+        "simulated": checked and checked.played,
+        "fewer": checked and checked.fewer,
+        "most": checked and checked.most,
+        "broken": checked and checked.broken,
+    }
+    for name, run in runs.items():
+        yield f"{name}Users", run.users if run else None
+        yield f"{name}ItlMs", run.itl_ms if run else None
+        yield f"{name}TtftP95Ms", run.ttft_p95_ms if run else None
 
 
 def as_dict(assessments: "Sequence[Assessment]", model: str) -> dict[str, Any]:

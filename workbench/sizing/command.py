@@ -18,7 +18,7 @@ from ..errors import WorkbenchError
 from ..subject import Paths, Subject, takes_subject
 from .columns import Value, as_dict, rows
 from .inputs import parse_cents, parse_profiles, plain_number
-from .question import Comparison, LoadOptions, candidates_of, question_of
+from .question import Comparison, LoadOptions, candidates_of, estimated_paces, question_of
 from .targets import SizedModel, bare_model, find_variant
 
 if TYPE_CHECKING:
@@ -37,17 +37,40 @@ Variant = Annotated[
     typer.Option(help="Variant in the manifests to size instead of --model, as name or namespace/name."),
 ]
 Rate = Annotated[str, typer.Option(metavar="N", help="Requests per minute, over all replicas.")]
+Users = Annotated[
+    str,
+    typer.Option(
+        "--users",
+        metavar="N",
+        help="Users who send one request after the other, instead of --rate; the result is checked by a simulation.",
+    ),
+]
+Think = Annotated[
+    str,
+    typer.Option(
+        "--think", metavar="S", help="Mean seconds between an answer and the user's next request; default 0."
+    ),
+]
 InputTokens = Annotated[str, typer.Option(metavar="N", help="Mean number of input tokens per request.")]
 OutputTokens = Annotated[str, typer.Option(metavar="N", help="Mean number of output tokens per request.")]
-SloItl = Annotated[str, typer.Option(metavar="MS", help="Target for the mean inter-token latency; 0 for none.")]
+SloItl = Annotated[
+    str, typer.Option("--slo-itl", "--itl", metavar="MS", help="Target for the mean inter-token latency; 0 for none.")
+]
 SloTtft = Annotated[
-    str, typer.Option(metavar="MS", help="Target for the 95th percentile of the time to first token; 0 for none.")
+    str,
+    typer.Option(
+        "--slo-ttft",
+        "--ttft",
+        metavar="MS",
+        help="Target for the 95th percentile of the time to first token; 0 for none.",
+    ),
 ]
 Prefill = Annotated[
     str,
     typer.Option(
         metavar="MS",
-        help="Measured prefill time. Without it, only the queueing time is predicted.",
+        help="Measured prefill time. Without it, estimates include an estimated prefill, and of profiles without "
+        "one only the queueing time is predicted.",
     ),
 ]
 Profiles = Annotated[
@@ -103,6 +126,8 @@ def size(
     model: Model = "",
     variant: Variant = "",
     rate: Rate = "",
+    users: Users = "",
+    think: Think = "",
     input_tokens: InputTokens = "",
     output_tokens: OutputTokens = "",
     slo_itl: SloItl = "",
@@ -124,7 +149,9 @@ def size(
     from components.performance.sizing.assessments import assessed
 
     check_picture(plot, [".svg", ".png"])
-    options = LoadOptions(rate, input_tokens, output_tokens, slo_itl, slo_ttft, prefill_ms, literal, scale_to_zero)
+    options = LoadOptions(
+        rate, users, think, input_tokens, output_tokens, slo_itl, slo_ttft, prefill_ms, literal, scale_to_zero
+    )
     comparison = Comparison(parse_profiles(profile, profiles), parse_cents(price), tuple(accelerator or ()))
     if model and variant:
         raise WorkbenchError("--model and --variant cannot be used together", 2)
@@ -134,7 +161,13 @@ def size(
         raise WorkbenchError("manifests are read only for --variant; pass --variant, or omit the paths", 2)
     target = find_variant(variant.strip(), subject, paths) if variant else bare_model(model.strip(), subject)
     question = question_of(target, options)
-    assessments = assessed(question, candidates_of(target, comparison, question.load, literal=question.literal))
+    assessments = assessed(question, candidates_of(target, comparison, question))
+    if question.loop:
+        from .checking import MOST_USERS, checked_assessments
+
+        if question.loop.users <= MOST_USERS:
+            paces = estimated_paces(target, comparison, question)
+            assessments = checked_assessments(assessments, question.loop, paces)
     print_to_stderr(f"note: {note}" for note in _notes(target, assessments))
     if output is SizeOutput.TABLE:
         from .report import show

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from components.fleet.levels import LatencyTargets, Load
     from components.performance.sizing.assessments import Candidate, Question
     from components.performance.sizing.cases import Profile
+    from components.performance.sizing.closed import ClosedLoop
+    from livefleet import TokenPace
+
+    from .estimates import EstimatedCandidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,8 @@ class LoadOptions:
     """Unparsed options for load and SLO; empty if not passed."""
 
     rate: str = ""
+    users: str = ""
+    think: str = ""
     input_tokens: str = ""
     output_tokens: str = ""
     slo_itl: str = ""
@@ -61,11 +67,43 @@ def question_of(target: SizedModel, options: LoadOptions) -> "Question":
             f"{targets.ttft_ms} ms"
         )
     to_zero = target.scale_to_zero if options.scale_to_zero is None else options.scale_to_zero
-    return Question(targets, load, prefill, target.accelerator, options.literal, to_zero)
+    loop = _loop(options, targets, prefill)
+    return Question(targets, load, prefill, target.accelerator, options.literal, to_zero, loop)
+
+
+_MOST_USERS = Decimal(1_000_000)
+_LEAST_THINK_S, _MOST_THINK_S = Decimal("0.001"), Decimal(86_400)
+
+
+def _loop(options: LoadOptions, targets: "LatencyTargets", prefill: int | None) -> "ClosedLoop | None":
+    """Return the users who send the requests; None if the load is a rate."""
+    from components.performance.sizing.closed import ClosedLoop
+
+    if not options.users:
+        if options.think:
+            raise WorkbenchError("--think: needs --users; with --rate, requests arrive independently of answers", 2)
+        return None
+    for option, value in (("--rate", options.rate), ("--literal", options.literal)):
+        if value:
+            raise WorkbenchError(f"--users and {option} cannot be used together", 2)
+    if options.scale_to_zero:
+        raise WorkbenchError("--users and --scale-to-zero cannot be used together: users send requests", 2)
+    users = parse_amount(options.users, "--users", "a whole number of users such as 50", least=Decimal(1))
+    if users % 1 or users > _MOST_USERS:
+        raise WorkbenchError(f"--users: must be whole users from 1 to {_MOST_USERS}, found {options.users!r}", 2)
+    think = parse_amount(options.think or "0", "--think", "seconds such as 20")
+    if think > _MOST_THINK_S or 0 < think < _LEAST_THINK_S:
+        allowed = f"0, or from {_LEAST_THINK_S} to {_MOST_THINK_S} seconds"
+        raise WorkbenchError(f"--think: must be {allowed}, found {options.think!r}", 2)
+    if not (targets.itl_ms or targets.ttft_ms):
+        raise WorkbenchError(
+            "--users: without a target, one replica serves any number; pass --itl, --ttft or both", 2
+        )
+    return ClosedLoop(int(users), float(think), float(prefill or 0))
 
 
 def _load(target: SizedModel, options: LoadOptions) -> "Load":
-    """Return the load; options take precedence over settings."""
+    """Return the load; options take precedence over settings. The rate of users follows from each accelerator."""
     from components.fleet.levels import Load
 
     def parse(text: str, default: Decimal, option: str, description: str, least: int = 0) -> Decimal:
@@ -73,7 +111,9 @@ def _load(target: SizedModel, options: LoadOptions) -> "Load":
 
     default = target.load or Load(Decimal(-1), Decimal(-1))  # negative: unknown
     load = Load(
-        parse(options.rate, default.per_minute, "--rate", "requests per minute such as 480"),
+        Decimal(0)
+        if options.users
+        else parse(options.rate, default.per_minute, "--rate", "requests per minute such as 480"),
         parse(options.output_tokens, default.output_tokens, "--output-tokens", "mean output tokens such as 256", 1),
         parse(options.input_tokens, default.input_tokens, "--input-tokens", "mean input tokens such as 512"),
     )
@@ -114,23 +154,20 @@ def _targets(target: SizedModel, options: LoadOptions) -> "LatencyTargets":
     return targets
 
 
-def candidates_of(
-    target: SizedModel, comparison: Comparison, load: "Load", *, literal: bool = False
-) -> "tuple[Candidate, ...]":
+def candidates_of(target: SizedModel, comparison: Comparison, question: "Question") -> "tuple[Candidate, ...]":
     """Return the accelerators to compare, with prices and batches capped by the engine's limit.
 
     Args:
         target: The model to size.
         comparison: Options for the comparison.
-        load: Expected load.
-        literal: Whether to leave batches uncapped, as upstream does.
+        question: The load; with ``literal``, batches are left uncapped, as upstream does.
 
     Raises:
         WorkbenchError: the model has no profile, or an option names an accelerator that is not compared.
     """
     from components.performance.sizing.accelerators import AcceleratorPrice, accelerator_price, known_accelerator
 
-    unpriced = _candidates(target, comparison, load)
+    unpriced = _candidates(target, comparison, question)
     names = sorted({candidate.profile.accelerator for candidate in unpriced})
     _check_names(comparison.cents, names, "--price")
     _check_names(comparison.accelerators, names, "--accelerator")
@@ -147,7 +184,7 @@ def candidates_of(
         )
         candidate = replace(candidate, price=price)
         limit = _limit(target, candidate)
-        if limit and literal:
+        if limit and question.literal:
             candidate = replace(candidate, most=limit.limit, limit=limit.reason)
         elif limit:
             candidate = candidate.within(limit.limit, limit.reason)
@@ -169,7 +206,7 @@ def _limit(target: SizedModel, candidate: "Candidate") -> "ConcurrencyLimit | No
     return default_concurrency_limit(device_named(accelerator)) if candidate.doubt else None
 
 
-def _candidates(target: SizedModel, comparison: Comparison, load: "Load") -> "Sequence[Candidate]":
+def _candidates(target: SizedModel, comparison: Comparison, question: "Question") -> "Sequence[Candidate]":
     from components.contract.problems import did_you_mean
     from components.performance.sizing.assessments import Candidate, reference_candidates
     from components.performance.sizing.reference import known_models, reference_profiles
@@ -179,16 +216,32 @@ def _candidates(target: SizedModel, comparison: Comparison, load: "Load") -> "Se
         return [Candidate(profile, source, profile.batch) for profile in comparison.profiles or target.profiles]
     references = reference_profiles(target.model)
     if not references:
-        from .estimates import estimated_candidates
-
-        if estimates := estimated_candidates(target.model, load):
-            return estimates
+        if estimates := _estimates(target, question):
+            return [estimated.candidate for estimated in estimates]
         hint = did_you_mean(target.model, known_models()) or f"; available: {', '.join(known_models())}"
         raise WorkbenchError(
             f"--model: no reference figures for {target.model!r}{hint}; or pass --profile or --profiles",
             2,
         )
-    return reference_candidates(references, load)
+    return reference_candidates(references, question.load)
+
+
+def estimated_paces(
+    target: SizedModel, comparison: Comparison, question: "Question"
+) -> "dict[tuple[str, int], TokenPace]":
+    """Return the paces of candidates that are estimates, by accelerator and number of them; none for the others."""
+    from components.performance.sizing.reference import reference_profiles
+
+    if comparison.profiles or target.profiles or reference_profiles(target.model):
+        return {}
+    profiles = {each: each.candidate.profile for each in _estimates(target, question)}
+    return {(profile.accelerator, profile.count): each.pace for each, profile in profiles.items()}
+
+
+def _estimates(target: SizedModel, question: "Question") -> "Sequence[EstimatedCandidate]":
+    from .estimates import estimated_candidates
+
+    return estimated_candidates(target.model, question.load, question.prefill_ms, question.targets.itl_ms)
 
 
 def _check_names(names: Iterable[str], known: Sequence[str], option: str) -> None:

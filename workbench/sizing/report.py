@@ -53,6 +53,8 @@ def show(assessments: "Sequence[Assessment]", title: str) -> None:
         figures = "Estimates" if is_estimate else "Reference figures"
         console.print(f"{figures} with their uncertainty range; benchmark before relying on them.")
     console.print()
+    for line in checked_lines(assessments[0]):
+        console.print(printable(line), soft_wrap=True)
     latency = f"{first_token_title(assessments)} ms"
     table = Table(*(title or latency for title in _COLUMNS), box=None)
     for assessment in assessments:
@@ -74,8 +76,44 @@ def _load(question: "Question") -> str:
     ]
     prompts = f"{plain_number(load.input_tokens)} tokens in and " if load.input_tokens else ""
     prefill = f", of which prefill takes {question.prefill_ms} ms" if question.prefill_ms else ""
-    summary = f"{plain_number(load.per_minute)} requests/min, {prompts}{plain_number(load.output_tokens)} tokens out"
+    sent = f"{plain_number(load.per_minute)} requests/min"
+    if loop := question.loop:
+        pause = f" who think {loop.think_s:g} s" if loop.think_s else " without a pause"
+        sent = f"{loop.users:,} {'user' if loop.users == 1 else 'users'}{pause}"
+    summary = f"{sent}, {prompts}{plain_number(load.output_tokens)} tokens out"
     return f"{summary}; target: {', '.join(slo) or 'none'}{prefill}"
+
+
+def checked_lines(assessment: "Assessment") -> Iterator[str]:
+    """Yield the answer for users: replicas, accelerators, price, and the load that breaks it, as simulated."""
+    sized, profile, targets = assessment.sized, assessment.candidate.profile, assessment.question.targets
+    loop, checked = assessment.question.loop, assessment.checked
+    if loop is None or not sized.is_feasible:
+        return
+    replicas = f"{sized.replicas} {'replica' if sized.replicas == 1 else 'replicas'}"
+    cents, month = assessment.cents_per_hour, assessment.usd_per_month
+    price = f"{cents / 100:,.2f} USD/hour, {month:,.0f} USD/month" if cents is not None and month else "price unknown"
+    accelerators = f"{sized.accelerators} {'accelerator' if sized.accelerators == 1 else 'accelerators'}"
+    yield f"{replicas} on {profile.title}: {accelerators}, {price}"
+    if checked is None:
+        yield f"By the queueing model alone: a simulation of {loop.users:,} users would take too long."
+        yield ""
+        return
+    run, fewer = checked.played, checked.fewer
+    yield (
+        f"Simulated, {run.requests:,} requests: {replicas}: ITL {run.itl_ms:.1f} ms, TTFT {run.ttft_p95_ms:,.0f} ms "
+        "(95 %); the targets hold"
+    )
+    yield f"One replica fewer: {fewer.breaks(targets)}" if fewer else "One replica is the least."
+    if checked.most and checked.broken:
+        yield (
+            f"These replicas serve up to {checked.most.users:,} such users; with {checked.broken.users:,}: "
+            f"{checked.broken.breaks(targets)}"
+        )
+    if checked.queueing != checked.replicas:
+        found = "none" if checked.queueing is None else f"{checked.queueing:,}"
+        yield f"The queueing model finds {found}; the simulation decides."
+    yield ""
 
 
 def first_token_title(assessments: "Sequence[Assessment]") -> str:

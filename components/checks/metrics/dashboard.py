@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import NamedTuple
 
 from ...contract.tables import load_table
 from ...engines.metrics import engine_metrics
@@ -16,9 +17,26 @@ SELECTOR = 'namespace=~"$namespace",model=~"$model"'
 LABEL = "grafana_dashboard"
 """Grafana's sidecar reads ConfigMaps with this label."""
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
+_STARTS_ROW = "Replicas"
 _WIDTH, _HEIGHT, _COLUMNS = 8, 8, 24
 _CAMEL = re.compile(r"([a-z0-9])([A-Z])")
 _NOT_IN_LABEL = re.compile(r"[^a-zA-Z0-9_]")
+
+
+class BudgetedStart(NamedTuple):
+    """The start of a replica, as planned.
+
+    Attributes:
+        workload: Name of the workload.
+        namespace: Its namespace.
+        prefix: What the names of its pods begin with, before a hyphen.
+        seconds: Seconds of a start on a new node; None if a step is unknown.
+    """
+
+    workload: str
+    namespace: str
+    prefix: str
+    seconds: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +49,7 @@ class DashboardSettings:
         cost_label: Node label that identifies the groups. kube-state-metrics must be configured to export it, see
             :func:`exported_node_labels`.
         gateway: Whether the models are behind a gateway.
+        starts: The starts of the workloads with accelerators.
     """
 
     title: str = "Models"
@@ -39,6 +58,7 @@ class DashboardSettings:
     costs: Mapping[str, Decimal | float] = field(default_factory=dict)
     cost_label: str = INSTANCE_TYPE_LABEL
     gateway: bool = False
+    starts: tuple[BudgetedStart, ...] = ()
 
 
 DEFAULTS = DashboardSettings()
@@ -112,6 +132,8 @@ def _rows(settings: DashboardSettings) -> Iterator[tuple[str, list[Object]]]:
             available = [(query, legend) for query, legend in queries if query]
             if available:
                 panels.append(_graph(panel["title"], panel["unit"], available))
+        if row["row"] == _STARTS_ROW and settings.starts:
+            panels.append(_graph("Start of a replica", "s", list(_start_queries(settings.starts))))
         if panels:
             yield row["row"], panels
     yield "Cost", _cost_panels(settings)
@@ -130,6 +152,24 @@ def _graph(title: str, unit: str, queries: list[tuple[str, str]], kind: str = "t
         "fieldConfig": {"defaults": defaults, "overrides": []},
         "targets": targets,
     }
+
+
+def _start_queries(starts: tuple[BudgetedStart, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the measured seconds of the slowest present replica of each workload, and the budgeted ones.
+
+    Ready times are of the last time that a pod became ready: after a failed readiness probe they are too long.
+    """
+    for start in starts:
+        # Names of pods have no other sign of a regular expression than the dot.
+        prefix = start.prefix.replace(".", "[.]")
+        pods = f'namespace=~"$namespace",namespace={json.dumps(start.namespace)},pod=~"{prefix}-.*"'
+        created = f"kube_pod_created{{{pods}}}"
+        yield (
+            f"max(kube_pod_status_ready_time{{{pods}}} - on (namespace, pod) {created})",
+            f"{start.workload} measured",
+        )
+        if start.seconds is not None:
+            yield f"max({created}) * 0 + {start.seconds}", f"{start.workload} budgeted"
 
 
 def _cost_panels(settings: DashboardSettings) -> list[Object]:

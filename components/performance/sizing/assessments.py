@@ -1,14 +1,20 @@
 """Compare accelerators: the replicas that each needs for the latency targets and their cost, cheapest first."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from ...contract.clock import HOURS_PER_MONTH
 from ...fleet.levels import LatencyTargets, Load
 from .accelerators import AcceleratorPrice
 from .cases import Case, Profile, Sized, one_at_a_time
+from .closed import ClosedLoop, offered_per_minute, replicas_for
 from .queues import rank, size
 from .reference import ReferenceProfile
+
+if TYPE_CHECKING:
+    from .checked import Checked
 
 _CENTS = 100
 _MILLION = 1_000_000
@@ -76,6 +82,7 @@ class Question:
         accelerator: The accelerator that it runs on now; empty if unknown.
         literal: Whether to reproduce upstream's controller, with its rounding and its choice.
         scale_to_zero: Whether no replica is kept without load.
+        loop: The users who send the requests, one after the other; None if requests arrive at the rate of the load.
     """
 
     targets: LatencyTargets
@@ -84,6 +91,13 @@ class Question:
     accelerator: str = ""
     literal: bool = False
     scale_to_zero: bool = False
+    loop: ClosedLoop | None = None
+
+    def at(self, per_minute: float) -> "Question":
+        """Return the question at the rate that its users send to a candidate; itself without users."""
+        if self.loop is None:
+            return self
+        return replace(self, load=self.load._replace(per_minute=Decimal(repr(per_minute))))
 
     @property
     def has_prefill(self) -> bool:
@@ -104,6 +118,7 @@ class Assessment:
     Attributes:
         ends: The results for the fastest and the slowest profile.
         chosen: Whether it is the recommended candidate, the cheapest that meets the targets.
+        checked: What a simulation of the engine's steps says of the result; None if there was none.
     """
 
     candidate: Candidate
@@ -111,6 +126,7 @@ class Assessment:
     sized: Sized
     ends: tuple[Sized, Sized] | None = None
     chosen: bool = False
+    checked: "Checked | None" = None
 
     @property
     def cents_per_hour(self) -> float | None:
@@ -193,18 +209,40 @@ def assessed(question: Question, candidates: Sequence[Candidate]) -> tuple[Asses
 
         results = iter(size_literally([as_read_back(case) for case in cases]))
     else:
-        results = iter(size(cases))
+        results = iter(size(_offered(cases, question.loop) if question.loop else cases))
     assessments = []
     for candidate in candidates:
         sized = next(results)
         ends = (next(results), next(results)) if candidate.ends else None
-        assessments.append(Assessment(candidate, question, sized, ends))
-    # Those that meet the targets first, and of them those with a price.
-    assessments.sort(key=lambda item: (not item.sized.is_feasible, item.cents_per_hour is None, rank(item.sized)))
+        assessments.append(Assessment(candidate, question.at(sized.case.per_minute), sized, ends))
+    if not question.literal:
+        return ranked(assessments)
+    assessments.sort(key=_order)
     priced = [assessment.sized for assessment in assessments if assessment.cents_per_hour is not None]
     # Upstream never moves a model to another accelerator.
-    best = chosen(priced, Current(question.accelerator)) if question.literal else next(iter(priced), None)
+    best = chosen(priced, Current(question.accelerator))
     return tuple(replace(assessment, chosen=assessment.sized is best) for assessment in assessments)
+
+
+def ranked(assessments: Iterable[Assessment]) -> tuple[Assessment, ...]:
+    """Return assessments, those that meet the targets first, by price; the first one with a price is chosen."""
+    ordered = sorted(assessments, key=_order)
+    best = next((item for item in ordered if item.cents_per_hour is not None), None)
+    return tuple(replace(item, chosen=item is best) for item in ordered)
+
+
+def _order(item: Assessment) -> tuple[object, ...]:
+    return not item.sized.is_feasible, item.cents_per_hour is None, rank(item.sized)
+
+
+def _offered(cases: Sequence[Case], loop: ClosedLoop) -> list[Case]:
+    """Return the cases at the rate that users send to the least replicas within the targets."""
+    offered = []
+    for sized in size([replace(case, per_minute=1.0) for case in cases]):
+        replicas = replicas_for(sized, loop)
+        rate = offered_per_minute(sized, loop, replicas) if replicas else 1.0
+        offered.append(replace(sized.case, per_minute=rate))
+    return offered
 
 
 def _case(question: Question, candidate: Candidate, profile: Profile) -> Case:

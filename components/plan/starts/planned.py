@@ -7,6 +7,7 @@ from ...checks.memory.shapes import Shape
 from ...checks.memory.verdicts import WorkloadVerdict
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
+from ...engines.served.names import served_names
 from ...fleet.autoscalers import Autoscaler
 from ...fleet.instances import accelerator_resources
 from ...fleet.rendered import Fleet, Rendered
@@ -169,8 +170,10 @@ def _broken_promise(
     item: Rendered, workload: Workload, scaler: Autoscaler, seconds: int, environment: Environment
 ) -> Iterator[Problem]:
     """Report models that may have no replica although they promise a time to the first token."""
-    classes = environment.options.levels.classes_of(workload.model)
-    targets = [service_class.targets[workload.model].ttft_ms for service_class in classes]
+    levels = environment.options.levels
+    # Service levels are by the name that clients request: that of the model, of the engine, or of an endpoint.
+    names = {workload.model, *served_names(workload.server.line), *(endpoint.model for endpoint in item.endpoints)}
+    targets = [level.targets[name].ttft_ms for name in sorted(names) for level in levels.classes_of(name)]
     promised = min((target for target in targets if target), default=0)
     if scaler.minimum or not promised:
         return

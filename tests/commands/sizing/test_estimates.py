@@ -41,11 +41,13 @@ def test_every_model_of_the_catalog_has_an_estimate() -> None:
 
 @pytest.mark.parametrize("name", ["Qwen/Qwen3-14B", "openai/gpt-oss-120b", "deepseek-ai/DeepSeek-R1"])
 def test_the_range_is_that_of_published_measurements(name: str) -> None:
-    for candidate in estimated_candidates(name, LOAD):
+    for candidate, _ in estimated_candidates(name, LOAD):
         assert candidate.ends
         fast, slow = candidate.ends
-        assert fast.alpha * 2.2 == pytest.approx(candidate.profile.alpha, abs=1e-3)
-        assert slow.alpha / 2.2 == pytest.approx(candidate.profile.alpha, abs=1e-3)
+        assert fast.alpha * 1.25 == pytest.approx(candidate.profile.alpha, abs=1e-3)
+        assert slow.alpha / 1.6 == pytest.approx(candidate.profile.alpha, abs=1e-3)
+        assert slow.gamma == pytest.approx(candidate.profile.gamma * 2.2 + 65, abs=1e-3)
+        assert fast.gamma == pytest.approx(candidate.profile.gamma / 2.2, abs=1e-3)
         assert candidate.profile.alpha >= 0
         assert candidate.profile.beta >= 0
         assert candidate.is_estimated
@@ -65,7 +67,30 @@ def test_an_estimate_says_that_it_is_one() -> None:
     assert (
         "note: these are estimates; benchmark before relying on them: Qwen/Qwen3-14B has no benchmark" in done.stderr
     )
-    assert "the time for prompts is left out" in done.stderr
+    assert "only the queueing time is predicted" not in done.stderr
+    assert " TTFT ms " in done.stdout
+
+
+def test_a_profile_is_a_line_through_the_steps_that_count() -> None:
+    """Of one request, and of as many as the target allows; with the prompts of the others between the tokens."""
+    load = Load(Decimal(0), Decimal(301), Decimal(1000))
+    for candidate, pace in estimated_candidates("openai/gpt-oss-120b", load, itl_ms=25):
+        profile, prompt = candidate.profile, pace.prompt(1000) * 1000
+        assert profile.gamma - prompt + profile.beta - prompt / 300 == pytest.approx(
+            pace.step(1, 1150.5) * 1000, rel=1e-3
+        )
+        alone = max(profile.alpha + prompt / 300, 0) + profile.beta - prompt / 300
+        assert alone == pytest.approx(pace.step(1, 1150.5) * 1000, rel=1e-3)
+        allowed = int((25 - profile.alpha) / profile.beta)
+        if 2 < allowed < profile.batch:
+            exact = pace.step(allowed, allowed * 1150.5) * 1000 + (allowed - 1) * prompt / 300
+            assert exact == pytest.approx(25, rel=0.05)
+
+
+def test_a_measured_prefill_takes_the_place_of_the_estimate() -> None:
+    (measured, *_), (estimated, *_) = (estimated_candidates("Qwen/Qwen3-14B", LOAD, ms) for ms in (900, None))
+    assert measured.pace.prompt(1000) == pytest.approx(0.9)
+    assert measured.candidate.profile.beta > estimated.candidate.profile.beta
 
 
 def test_one_replica_fewer_does_not_carry_the_load() -> None:

@@ -7,13 +7,14 @@ between processes, for a first step without graphs.
 
 import pytest
 
+from components.contract.tables import load_table
 from livefleet.fleet import PaceSource, TokenPace
 from livefleet.pace.estimates import spread
 from tests.livefleet.pace.measured import TABLE, Measured, figures, pace_on, under_load
 
 SPREAD = spread()
 SHORT_MS = 100
-BESIDE_MS = 65
+BESIDE_MS = float(load_table("livefleet.pace", "efficiency.yaml")["beside_ms"])
 ALL = tuple(figures())
 BEYOND = tuple(figures("beyond"))
 

@@ -106,6 +106,19 @@ def test_a_promise_is_broken_from_zero(least: int, promised: int, *, broken: boo
     assert all("after 2000 ms" in problem.reason for problem in reported)
 
 
+@pytest.mark.parametrize(("promised", "broken"), [("gpt-support", True), ("another", False)])
+def test_a_promise_is_by_any_name_that_clients_request(promised: str, *, broken: bool) -> None:
+    levels = ServiceLevels(classes=(ServiceClass("Standard", 1, {promised: LatencyTargets(0, 2000)}),))
+    made = planned(scaled(window=1800), options=Options(levels=levels))
+    renamed = [
+        replace(item, endpoints=tuple(replace(each, model="gpt-support") for each in item.endpoints))
+        for item in made.fleet.rendered
+    ]
+    fleet = replace(made.fleet, rendered=tuple(_from(0, item) for item in renamed))
+    reported = list(check_starts(fleet, dict(made.starts), made.environment))
+    assert [problem.rule for problem in reported] == [RuleId.START_PROMISE] * broken
+
+
 def _from(least: int, item: Any) -> Any:
     """Return what is rendered with autoscalers of another minimum; the kinds of this model start at one."""
     scalers = []

@@ -17,15 +17,17 @@ class DeviceSpeed:
         bandwidth: Bytes of memory read.
         flops: 16-bit operations; for processors, 32-bit operations.
         flops8: 8-bit operations; the same as ``flops`` without hardware support.
+        nvlink: Bytes over NVLink, in both directions; 0 without.
     """
 
     bandwidth: float
     flops: float
     flops8: float
+    nvlink: float = 0.0
 
     def times(self, factor: float) -> "DeviceSpeed":
         """Return the speed of several devices, or of a fraction of one."""
-        return DeviceSpeed(self.bandwidth * factor, self.flops * factor, self.flops8 * factor)
+        return DeviceSpeed(self.bandwidth * factor, self.flops * factor, self.flops8 * factor, self.nvlink * factor)
 
 
 def accelerator_speed(node: Instance) -> DeviceSpeed | None:
@@ -36,8 +38,8 @@ def accelerator_speed(node: Instance) -> DeviceSpeed | None:
     if row is None or not memory:
         return None
     part = 1.0 if int(memory) == row["gib"] else memory / row["gib"]
-    flops = row["tflops"] * 1e12
-    return DeviceSpeed(row["bandwidth"] * 1e9, flops, row.get("fp8", row["tflops"]) * 1e12).times(part)
+    flops, flops8 = row["tflops"] * 1e12, row.get("fp8", row["tflops"]) * 1e12
+    return DeviceSpeed(row["bandwidth"] * 1e9, flops, flops8, row.get("nvlink", 0) * 1e9).times(part)
 
 
 def processor_speed(node: Instance) -> DeviceSpeed | None:
