@@ -109,6 +109,8 @@ def decide(
     values: Mapping[str, Any],
     absent: Iterable[Wanted] = (),
     family: str = "",
+    *,
+    rendered: bool = False,
 ) -> Adoption:
     """Decide what each object of a snapshot becomes.
 
@@ -117,8 +119,9 @@ def decide(
         values: Settings of the stack, by key.
         absent: Objects, each with its API version, that were looked up and do not exist.
         family: The family that plain workloads become resources of, where that restarts no pod; empty for none.
+        rendered: Whether the objects were rendered, instead of read from a cluster.
     """
-    first = [_first_decision(candidate, family) for candidate in candidates(snapshot)]
+    first = [_first_decision(candidate, family) for candidate in candidates(snapshot, rendered=rendered)]
     decisions = {decision.candidate.identity: decision for decision in first}
     while True:
         written = [body for decision in decisions.values() for body in decision.documents]
@@ -146,6 +149,8 @@ def _first_decision(candidate: AdoptableObject, family: str) -> Decision:
     if secrets:
         reason = "contains a value that looks like a secret, which must not be written to a file; move it to a Secret"
         return Decision(candidate, Becomes.LEFT, reason=reason)
+    if candidate.is_part:
+        return Decision(candidate, Becomes.VERBATIM, body, "rendered together with the models")
     if family and pod_templates(body):
         return _converted(candidate, body, family)
     if candidate.kind:
