@@ -125,7 +125,7 @@ def decide(
     decisions = {decision.candidate.identity: decision for decision in first}
     while True:
         written = [body for decision in decisions.values() for body in decision.documents]
-        planned = plan(objects(written, "adopted"), environment_of(values))
+        planned = plan(objects(written, "adopted", values.get("releases") or {}), environment_of(values))
         unknown = _unknown(planned, snapshot, frozenset(absent))
         rejected = _rejected(planned, decisions, snapshot) if not unknown else {}
         if not rejected:

@@ -14,7 +14,7 @@ from ..inspecting.reading import read_cluster
 from ..inspecting.snapshot import ClusterSnapshot, identity_of
 from .candidates import candidates, pod_templates, title_of
 from .decisions import Adoption, Becomes, Wanted, decide
-from .settings import fleet_values, present_charts
+from .settings import fleet_values, present_charts, releases_to_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def read_rendered_adoption(snapshot: ClusterSnapshot, problems: Sequence[Problem
     if problems:
         raise WorkbenchError("\n".join(map(str, problems)))
     typed = [candidate.live for candidate in candidates(snapshot) if candidate.kind]
-    values = fleet_values(typed, ())
+    values = fleet_values(typed, (), releases_to_set(snapshot, typed))
     absent: frozenset[Wanted] = frozenset()
     while (adoption := decide(snapshot, values, absent, family, rendered=True)).unknown:
         absent |= adoption.unknown
@@ -102,7 +102,8 @@ def _needed(adoption: Adoption, snapshot: ClusterSnapshot) -> Iterator[str]:
 
 def _decided(kube: Kube, snapshot: ClusterSnapshot, present: Sequence[str], family: str) -> ReadAdoption:
     typed = [candidate.live for candidate in candidates(snapshot) if candidate.kind and not candidate.owner]
-    values = fleet_values(typed, present)
+    releases = releases_to_set(snapshot, typed)
+    values = fleet_values(typed, present, releases)
     absent: set[Wanted] = set()
     while True:
         adoption = decide(snapshot, values, absent, family)
@@ -115,7 +116,7 @@ def _decided(kube: Kube, snapshot: ClusterSnapshot, present: Sequence[str], fami
             else:
                 snapshot = replace(snapshot, objects=(*snapshot.objects, live))
     kept = [decision.candidate.live for decision in adoption.having(Becomes.TYPED)]
-    return ReadAdoption(adoption, fleet_values(kept, present), snapshot)
+    return ReadAdoption(adoption, fleet_values(kept, present, releases), snapshot)
 
 
 def look_up(kube: Kube, api_version: str, kind: str, namespace: str, name: str) -> dict[str, Any] | None:
