@@ -209,7 +209,7 @@ def _rejected(
         decision = decisions.get(_source_of(item))
         if decision is None:
             continue
-        lines = _differences((*item.objects, *item.shared), snapshot)
+        lines = differences((*item.objects, *item.shared), snapshot)
         if lines:
             restarts = sum(_pods(body) for body in item.objects)
             left = _left(decision, "what the project creates for it differs from what runs")
@@ -245,8 +245,8 @@ def _source_of(item: Rendered) -> Identity:
     return group, kind.kind, (source.resource.metadata.namespace or "") if kind.namespaced else "", source.name
 
 
-def _differences(created: Sequence[Object], snapshot: ClusterSnapshot) -> tuple[str, ...]:
-    """Return how objects that the plan creates differ from those that run."""
+def differences(created: Sequence[Object], snapshot: ClusterSnapshot) -> tuple[str, ...]:
+    """Return how objects that the plan creates differ from those that run, without those that do not exist."""
     lines: list[str] = []
     for body in created:
         identity = identity_of(body)

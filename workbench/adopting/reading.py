@@ -1,8 +1,10 @@
 """Reads what is adopted, and looks up what the resulting plan creates."""
 
+import functools
 import http
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from components.contract.problems import Problem
@@ -14,7 +16,10 @@ from ..inspecting.reading import read_cluster
 from ..inspecting.snapshot import ClusterSnapshot, identity_of
 from .candidates import candidates, pod_templates, title_of
 from .decisions import Adoption, Becomes, Wanted, decide
+from .front_door import door_charts, door_differences, door_settings, other_routes, without_door
 from .settings import fleet_values, present_charts, releases_to_set
+
+_NO_DOOR: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,8 @@ def read_adoption(kube: Kube, namespaces: Sequence[str], family: str = "") -> Re
     snapshot = read_cluster(kube, namespaces)
     present = present_charts(snapshot)
     notes = [f"not read: {missing.title} ({missing.reason})" for missing in snapshot.missing]
-    read = _decided(kube, snapshot, present, family)
+    read, door_notes = _with_front_door(kube, snapshot, present, family)
+    notes += [*door_notes, *other_routes(kube, read.adoption, read.snapshot)]
     if read.adoption.omitted:
         notes.append(
             "the stack would add these objects, and leaves them out until their names are removed from "
@@ -100,10 +106,40 @@ def _needed(adoption: Adoption, snapshot: ClusterSnapshot) -> Iterator[str]:
         yield f"not in the project, because they are {reasons}: {', '.join(left)}"
 
 
-def _decided(kube: Kube, snapshot: ClusterSnapshot, present: Sequence[str], family: str) -> ReadAdoption:
+def _with_front_door(
+    kube: Kube, snapshot: ClusterSnapshot, present: Sequence[str], family: str
+) -> tuple[ReadAdoption, list[str]]:
+    """Return the decisions, with the front door if a stack would create the same, and notes about it."""
+    read = _decided(kube, snapshot, present, family)
+    lookup = functools.partial(look_up, kube)
+    reasons: tuple[str, ...] = ()
+    try:
+        found = door_settings(lookup)
+        if found is None:
+            return read, []
+        charts = sorted({*present, *door_charts(found)})
+        # Only the annotations of the cloud tell whether the address is private.
+        for more in ({}, {"internal": True}):
+            door = {"frontDoor": {**found, **more}}
+            exposed = _decided(kube, read.snapshot, charts, family, door)
+            reasons = door_differences(exposed.adoption, exposed.values, lookup)
+            if not reasons:
+                return exposed, []
+    except WorkbenchError as error:
+        return read, [f"not read: the front door ({error})"]
+    return read, [without_door(found, reasons)]
+
+
+def _decided(
+    kube: Kube,
+    snapshot: ClusterSnapshot,
+    present: Sequence[str],
+    family: str,
+    door: Mapping[str, Any] = _NO_DOOR,
+) -> ReadAdoption:
     typed = [candidate.live for candidate in candidates(snapshot) if candidate.kind and not candidate.owner]
     releases = releases_to_set(snapshot, typed)
-    values = fleet_values(typed, present, releases)
+    values = {**fleet_values(typed, present, releases), **door}
     absent: set[Wanted] = set()
     while True:
         adoption = decide(snapshot, values, absent, family)
@@ -116,7 +152,7 @@ def _decided(kube: Kube, snapshot: ClusterSnapshot, present: Sequence[str], fami
             else:
                 snapshot = replace(snapshot, objects=(*snapshot.objects, live))
     kept = [decision.candidate.live for decision in adoption.having(Becomes.TYPED)]
-    return ReadAdoption(adoption, fleet_values(kept, present, releases), snapshot)
+    return ReadAdoption(adoption, {**fleet_values(kept, present, releases), **door}, snapshot)
 
 
 def look_up(kube: Kube, api_version: str, kind: str, namespace: str, name: str) -> dict[str, Any] | None:
