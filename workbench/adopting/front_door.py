@@ -37,8 +37,8 @@ def door_settings(lookup: Lookup) -> dict[str, Any] | None:
     gateway = named(*_GATEWAY)
     if not gateway:
         return None
-    listener = next(iter(value_at(gateway, "spec.listeners") or ()), {})
-    route = next(iter(value_at(named(*_ROUTE), "spec.rules") or ()), {})
+    listener = _first(value_at(gateway, "spec.listeners"))
+    route = _first(value_at(named(*_ROUTE), "spec.rules"))
     proxy, traffic = named(_ENVOY, "EnvoyProxy"), named(_ENVOY, "ClientTrafficPolicy")
     issuer = value_at(named(*_CERTIFICATE), "spec.issuerRef") or {}
     auth = _auth(value_at(named(_ENVOY, "SecurityPolicy"), "spec") or {})
@@ -67,10 +67,10 @@ def _auth(policy: Mapping[str, Any]) -> dict[str, Any] | None:
     keys = value_at(policy, "apiKeyAuth.credentialRefs")
     if keys:
         return {"kind": AuthKind.API_KEY.value, "secrets": [str(each.get("name")) for each in keys]}
-    tokens = next(iter(value_at(policy, "jwt.providers") or ()), None)
-    if tokens is None:
+    tokens = _first(value_at(policy, "jwt.providers"))
+    if not tokens:
         return None
-    claim = next(iter(tokens.get("claimToHeaders") or ()), {}).get("claim")
+    claim = _first(tokens.get("claimToHeaders")).get("claim")
     found = {
         "issuer": tokens.get("issuer"),
         "jwksUri": value_at(tokens, "remoteJWKS.uri"),
@@ -78,6 +78,12 @@ def _auth(policy: Mapping[str, Any]) -> dict[str, Any] | None:
         "clientClaim": _unusual(claim, _USUAL.auth.client_claim),
     }
     return {"kind": AuthKind.JWT.value, **{key: value for key, value in found.items() if value}}
+
+
+def _first(values: Any) -> Object:  # noqa: ANN401  any field
+    """Return the first object of a list; empty without one."""
+    found = [value for value in values or () if isinstance(value, dict)]
+    return found[0] if found else {}
 
 
 def _unusual(value: Any, usual: object) -> Any:  # noqa: ANN401  any field
