@@ -20,6 +20,7 @@ from components.fleet.objects import Object
 from components.fleet.rendered import Rendered
 from components.plan.namespaces import namespace_objects
 from components.plan.plan import Plan, plan
+from components.plan.running_objects import malformed
 from stacks.adopting import adopted_name
 
 from ..inspecting.snapshot import ClusterSnapshot, Identity, group_of, identity_of
@@ -145,6 +146,10 @@ def _first_decision(candidate: AdoptableObject, family: str) -> Decision:
     if candidate.owner:
         return Decision(candidate, Becomes.LEFT, reason=f"created by {candidate.owner}, which manages it", owned=True)
     body = declared(candidate.live, scaled=candidate.scaled)
+    faults = malformed(body, "")
+    if faults:
+        # Server-side apply refuses it too, although a client that creates or updates it does not.
+        return Decision(candidate, Becomes.LEFT, reason=f"cannot be applied: {faults[0].path}: {faults[0].reason}")
     secrets = secret_texts(body)
     if secrets:
         reason = "contains a value that looks like a secret, which must not be written to a file; move it to a Secret"
