@@ -183,6 +183,7 @@ def _schemas(root: Path) -> Iterator[tuple[str, str]]:
     yield "schemas/settings.json", (root / "stacks/settings.schema.json").read_text(encoding="utf-8")
     yield "schemas/prices.json", (root / "stacks/prices.schema.json").read_text(encoding="utf-8")
     yield "schemas/plan.json", (root / "docs/plan.schema.json").read_text(encoding="utf-8")
+    yield "schemas/inspect.json", (root / "docs/inspect.schema.json").read_text(encoding="utf-8")
     for path, schema in schema_files(kinds()):
         yield f"schemas/{path}", json.dumps(schema, indent=2) + "\n"
 

@@ -1,5 +1,8 @@
 """Leaving again: plain manifests, neutral field managers, no state, and nothing of what runs is touched."""
 
+import json
+import os
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 from tests.adopting import support
 from tests.adopting.support import engine_run, everything, identity
+from tests.adopting.test_fleets import generate
 from tests.engine.support import Stack, config_map, kube_object, register
 from toolkit.kube import Kube
 from workbench.cli import app
@@ -20,6 +24,8 @@ from workbench.engine.state import State
 from workbench.errors import WorkbenchError
 
 PROGRAM = "from stacks.program import run\n\nrun()\n"
+FLEETS = int(os.environ.get("INFERENCE_PLATFORM_FLEETS", "3"))
+IMPORT_FILE = ".workbench/import.dev.json"
 
 
 def run(*words: object) -> Result:
@@ -54,8 +60,16 @@ def adopt(cluster: Running, namespace: str, folder: Path) -> None:
 
 def written(folder: Path) -> dict[str, Any]:
     """Return the manifests and the stack of a project."""
-    paths = [folder / "Pulumi.dev.yaml", *sorted((folder / "models").rglob("*.yaml"))]
+    paths = [folder / "Pulumi.yaml", folder / "Pulumi.dev.yaml", *sorted((folder / "models").rglob("*.yaml"))]
     return {path.relative_to(folder).as_posix(): list(yaml.safe_load_all(path.read_text())) for path in paths}
+
+
+def imports(folder: Path) -> Any:
+    """Return the file for `pulumi import`, without what the cluster itself changes."""
+    resources = json.loads((folder / IMPORT_FILE).read_text())["resources"]
+    return [
+        {**each, "outputs": {**each["outputs"], "status": None}} if "outputs" in each else each for each in resources
+    ]
 
 
 def test_a_fleet_that_was_adopted_and_left_can_be_adopted_again(
@@ -87,9 +101,45 @@ def test_a_fleet_that_was_adopted_and_left_can_be_adopted_again(
         key: (uid, spec) for key, (uid, _, spec, _) in before.items()
     }
 
-    again = tmp_path / "again"
+    again = tmp_path / "again/first"
     adopt(cluster, running, again)
     assert written(again) == written(first)
+
+
+@pytest.mark.parametrize("seed", range(100, 100 + FLEETS), ids=str)
+def test_ejecting_a_generated_fleet_and_adopting_it_again_gives_the_same_project(
+    kube: Kube, cluster: Running, seed: int, tmp_path: Path
+) -> None:
+    support.install_kinds(kube)
+    namespace = f"leave-{seed}"
+    kube.request("POST", "/api/v1/namespaces", body={"metadata": {"name": namespace}})
+    fleet = generate(kube, namespace, random.Random(seed))
+    try:
+        # The folder names the project, which is part of every URN.
+        first, manifests = tmp_path / "first/fleet", tmp_path / "manifests"
+        adopt(cluster, namespace, first)
+        project, imported = written(first), imports(first)
+        assert engine_run(first, "dev", "up").ok
+        before = identity(everything(kube, namespace))
+        done = run("eject", manifests, "--stack", "dev", "--engine", "local", "--cwd", first, "--yes")
+        assert done.exit_code == 0, done.output
+        assert identity(everything(kube, namespace)) == before
+
+        adopt(cluster, namespace, tmp_path / "again/fleet")
+        assert written(tmp_path / "again/fleet") == project
+        assert imports(tmp_path / "again/fleet") == imported
+
+        # What kubectl goes on applying is adopted as the same project too.
+        for path in sorted(manifests.iterdir()):
+            for body in yaml.safe_load_all(path.read_text()):
+                kube.apply(body, manager=KUBECTL, force=False)
+        adopt(cluster, namespace, tmp_path / "applied/fleet")
+        assert written(tmp_path / "applied/fleet") == project
+        assert imports(tmp_path / "applied/fleet") == imported
+    finally:
+        for body in fleet.resources:
+            kube.delete(body["apiVersion"], body["kind"], body["metadata"]["name"], body["metadata"].get("namespace"))
+        kube.delete("v1", "Namespace", namespace)
 
 
 def test_only_writing_changes_neither_cluster_nor_state(

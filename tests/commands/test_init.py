@@ -213,6 +213,7 @@ def test_a_terminal_is_asked_for_the_rest(
     ("ci", "path", "schema"),
     [
         (CiChoice.GITHUB, ".github/workflows/plan.yml", "vendor.github-workflows"),
+        (CiChoice.GITHUB, ".github/workflows/drift.yml", "vendor.github-workflows"),
         (CiChoice.GITLAB, ".gitlab-ci.yml", "vendor.gitlab-ci"),
     ],
 )
@@ -223,7 +224,8 @@ def test_pipelines_follow_the_published_schemas(ci: CiChoice, path: str, schema:
     assert done.returncode == 0, done.stdout
     commands = re.findall(r"workbench .*", (folder / path).read_text())
     assert commands
-    assert all(command.startswith("workbench plan --stack dev --base") for command in commands)
+    expected = "workbench diff --stack" if path.endswith("drift.yml") else "workbench plan --stack dev --base"
+    assert all(command.startswith(expected) for command in commands)
     pinned = re.findall(r"uses: [\w/-]+@(\S+)", (folder / path).read_text())
     assert all(re.fullmatch(r"[0-9a-f]{40}", commit) for commit in pinned)
     assert bool(pinned) is (ci is CiChoice.GITHUB)

@@ -1,15 +1,20 @@
 """The table, the JSON document and the page of an inspection; names of a cluster are hostile input."""
 
 import json
+from pathlib import Path
+from typing import Any
 
+import jsonschema_rs
 import pytest
 
+from components.contract.problems import Problem
 from components.fleet.objects import Object
 from tests.inspecting.objects import container, deployment, hpa, live, node, pod, service
 from workbench.inspecting.formats import InspectFormat, document, headline, text, write
 from workbench.inspecting.inspection import Inspection, inspect
 from workbench.inspecting.snapshot import ClusterSnapshot, Missing
 
+SCHEMA = Path(__file__).parents[2] / "docs/inspect.schema.json"
 HOSTILE = "\x1b[31mred\x1b[0m\u202etxt<script>alert(1)</script>"
 
 
@@ -53,6 +58,32 @@ def test_the_headline_counts_models_and_costs() -> None:
     # g5.2xlarge costs 1.212 dollars an hour; the second model could run on the same type.
     assert headline(whole()) == "2 models, 3 accelerators, $2,654.28 a month; 1 error"
     assert headline(inspect(ClusterSnapshot())) == "0 models, 0 accelerators; no errors"
+
+
+def closed(schema: Any) -> Any:
+    """Return a schema that allows no further keys."""
+    if isinstance(schema, list):
+        return [closed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    more = {"additionalProperties": False} if isinstance(schema.get("properties"), dict) else {}
+    return {**{key: closed(value) for key, value in schema.items()}, **more}
+
+
+@pytest.mark.parametrize(
+    "inspection",
+    [whole(), inspect(ClusterSnapshot()), inspect(ClusterSnapshot(), [Problem("a.yaml", 1, "", "", "", "no YAML")])],
+    ids=["models", "empty", "unreadable"],
+)
+def test_the_document_follows_its_schema(inspection: Inspection) -> None:
+    schema = json.loads(SCHEMA.read_text())
+    found = json.loads(write(inspection, InspectFormat.JSON))
+    assert list(jsonschema_rs.validator_for(closed(schema)).iter_errors(found)) == []
+    for key in found:
+        rest = {name: value for name, value in found.items() if name != key}
+        assert not jsonschema_rs.is_valid(schema, rest), key
+    assert jsonschema_rs.is_valid(schema, {**found, "added": 1})
+    assert not jsonschema_rs.is_valid(schema, {**found, "models": [{}]})
 
 
 def test_the_document_has_everything_of_a_model() -> None:

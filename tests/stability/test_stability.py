@@ -11,6 +11,7 @@ from tests.stability.names import GOLDEN, ROOT, golden, gone, names
 
 SCHEMAS = {
     "plan": "docs/plan.schema.json",
+    "inspect": "docs/inspect.schema.json",
     "settings": "stacks/settings.schema.json",
     "prices": "stacks/prices.schema.json",
 }

@@ -14,7 +14,7 @@ from livefleet.go_tools import Tool
 from tests.layers.modules import modules
 from tests.monitoring.programs.tools import TOOLS, built_or_skip
 from tests.workflows.workflows import FOLDER, ROOT, SAME_REPOSITORY, Workflow, expressions, faults, workflows
-from workbench.creating.answers import CiChoice
+from workbench.creating.answers import CiChoice, ClusterChoice
 from workbench.creating.command import DEFAULTS
 from workbench.creating.repository import repository
 
@@ -43,10 +43,14 @@ def test_actionlint_finds_nothing(actionlint: Path) -> None:
 
 
 def test_actionlint_finds_nothing_in_workflows_for_other_repositories(actionlint: Path, tmp_path: Path) -> None:
-    """That of ``workbench init``, and that of the example."""
-    written = repository(replace(DEFAULTS, ci=CiChoice.GITHUB), "fleet")[".github/workflows/plan.yml"]
-    (tmp_path / "plan.yml").write_text(written)
-    done = lint(actionlint, tmp_path / "plan.yml", ROOT / "examples/pull-requests/plan.yml")
+    """Those of ``workbench init``, and that of the example."""
+    for cluster in ClusterChoice:
+        written = repository(replace(DEFAULTS, ci=CiChoice.GITHUB, cluster=cluster), "fleet")
+        for path, text in written.items():
+            if path.startswith(".github/workflows/"):
+                (tmp_path / f"{cluster}-{Path(path).name}").write_text(text)
+    assert len(list(tmp_path.iterdir())) == 4
+    done = lint(actionlint, *sorted(tmp_path.iterdir()), ROOT / "examples/pull-requests/plan.yml")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

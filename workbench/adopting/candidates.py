@@ -14,6 +14,10 @@ from ..inspecting.snapshot import ClusterSnapshot, Identity, group_of, identity_
 _SYSTEM = "kube-"
 _KSERVE = "serving.kserve.io"
 _SCALERS = (("autoscaling", "HorizontalPodAutoscaler"), ("keda.sh", "ScaledObject"))
+_PARTS = "rendered"
+"""Name of the file of objects that belong to no model."""
+_DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
+_HOOK = "helm.sh/hook"
 _POOLS = ("inference.networking.k8s.io", "inference.networking.x-k8s.io")
 
 
@@ -27,6 +31,7 @@ class AdoptableObject:
         kind: Its kind in a family; None for objects of other APIs.
         scaled: Whether an autoscaler sets the number of its replicas.
         owner: What created it, such as ``Playground models/chat``; empty if it has no owner.
+        is_part: Whether it only came with the models, in what a chart or a kustomization renders.
     """
 
     live: Object
@@ -34,6 +39,7 @@ class AdoptableObject:
     kind: Kind | None = None
     scaled: bool = False
     owner: str = ""
+    is_part: bool = False
 
     @property
     def identity(self) -> Identity:
@@ -52,8 +58,15 @@ def title_of(identity: Identity) -> str:
     return f"{kind} {f'{namespace}/' if namespace else ''}{name}"
 
 
-def candidates(snapshot: ClusterSnapshot) -> tuple[AdoptableObject, ...]:
+def candidates(snapshot: ClusterSnapshot, *, rendered: bool = False) -> tuple[AdoptableObject, ...]:
     """Return the objects that belong to models, sorted by identity.
+
+    What Helm or Kustomize rendered is one unit, whose models need its other objects too: ConfigMaps, claims, routers.
+    These are included if it has a model, except definitions of kinds, hooks, and objects of a running cluster.
+
+    Args:
+        snapshot: The objects.
+        rendered: Whether they were rendered, instead of read from a cluster.
 
     If only some namespaces were read, cluster-wide resources belong to models only if a name in these refers to them.
 
@@ -76,11 +89,21 @@ def candidates(snapshot: ClusterSnapshot) -> tuple[AdoptableObject, ...]:
         anchor = "" if identity in roots else _anchor(body, own)
         if anchor:
             roots[identity] = AdoptableObject(body, anchor, None, scaled=False, owner=_owner(body))
+    if rendered and roots:
+        for body in filter(_is_rendered, _outside_of_system(snapshot.objects)):
+            part = AdoptableObject(body, _PARTS, scaled=_is_scaled(body, snapshot), is_part=True)
+            roots.setdefault(identity_of(body), part)
     return tuple(roots[identity] for identity in sorted(roots))
 
 
 def _outside_of_system(objects: Iterable[Object]) -> Iterator[Object]:
     return (body for body in objects if not (body["metadata"].get("namespace") or "").startswith(_SYSTEM))
+
+
+def _is_rendered(body: Object) -> bool:
+    metadata = body["metadata"]
+    is_hook = _HOOK in (metadata.get("annotations") or {})
+    return "uid" not in metadata and not is_hook and (group_of(body), body["kind"]) != _DEFINITION
 
 
 def _in_namespaces(roots: Mapping[Identity, AdoptableObject]) -> Iterator[tuple[Identity, AdoptableObject]]:

@@ -3,6 +3,7 @@
 import json
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,14 +24,41 @@ Origins = Annotated[
     typer.Option(
         "--from",
         metavar="PATH",
-        help="Read files or folders instead of a cluster: the output of `helm template` or `kustomize build`. Can be "
-        "repeated.",
+        help="Read files or folders instead of a cluster: the output of `helm template` or `kustomize build`; - "
+        "reads stdin. Can be repeated.",
+    ),
+]
+HelmValues = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="File of values for --chart; can be repeated, and later ones override."),
+]
+Chart = Annotated[
+    str,
+    typer.Option(
+        metavar="CHART",
+        help="Render this chart with `helm template` instead of reading a cluster: a folder, an archive, "
+        "<repository>/<name>, or an OCI reference.",
+    ),
+]
+ChartVersion = Annotated[str, typer.Option(metavar="VERSION", help="Version of --chart. Default: the newest one.")]
+Release = Annotated[str, typer.Option(metavar="NAME", help="Name of the Helm release. Default: name of the chart.")]
+Kustomization = Annotated[
+    Path | None,
+    typer.Option(
+        "--kustomize",
+        metavar="DIR",
+        help="Build this kustomization with `kustomize build`, or `kubectl kustomize`, instead of reading a cluster.",
     ),
 ]
 Context = Annotated[str, typer.Option(help="Context in the kubeconfig. Default: its current context.")]
 Namespaces = Annotated[
     list[str] | None,
-    typer.Option("--namespace", "-n", metavar="NAMESPACE", help="Only this namespace. Can be repeated."),
+    typer.Option(
+        "--namespace",
+        "-n",
+        metavar="NAMESPACE",
+        help="Only this namespace; can be repeated. Without a cluster: the namespace of objects that set none.",
+    ),
 ]
 Family = Annotated[
     str,
@@ -57,6 +85,11 @@ def adopt(
     *,
     kubeconfig: Kubeconfig = None,
     origins: Origins = None,
+    helm_values: HelmValues = None,
+    chart: Chart = "",
+    chart_version: ChartVersion = "",
+    release: Release = "",
+    kustomize: Kustomization = None,
     context: Context = "",
     namespaces: Namespaces = None,
     family: Family = "",
@@ -70,21 +103,25 @@ def adopt(
 
     Resources of the families become typed resources whose operators go on creating the pods; other workloads are
     applied as they are. The first `up` imports all of them: it creates, replaces and restarts nothing. Only GET
-    requests are sent, and Secrets are neither read nor written. From files, the first `up` creates everything.
+    requests are sent, and Secrets are neither read nor written. Without a cluster, from files, a Helm chart or a
+    kustomization, the first `up` creates everything.
 
     Exit codes: 0 success, 1 nothing to adopt or a problem, 2 usage error.
     """
     from components.plan.conversion.convert import adopting_families
     from toolkit.kube import Kube
 
+    from ..inspecting.reading import DEFAULT_NAMESPACE
+    from .origins import HelmChart, read_origins
     from .project import check_absent, project_files, write
-    from .reading import read_adoption, read_files_adoption
+    from .reading import read_adoption, read_rendered_adoption
     from .report import json_report, text_report
 
     if family and family not in adopting_families():
         raise WorkbenchError(f"--family: must be one of {', '.join(adopting_families())}, found {family!r}", 2)
-    if bool(kubeconfig) == bool(origins):
-        raise WorkbenchError("pass --kubeconfig, the cluster to adopt, or --from, files; not both", 2)
+    if sum(map(bool, (kubeconfig, origins, chart, kustomize))) != 1:
+        raise WorkbenchError("pass one of --kubeconfig, the cluster to adopt, --from, --chart or --kustomize", 2)
+    _check_rendering(chart, helm_values or (), chart_version, release)
     if kubeconfig and not kubeconfig.is_file():
         raise WorkbenchError(f"--kubeconfig: {printable(str(kubeconfig))} does not exist", 2)
     access = _access(folder, kubeconfig or folder / "kubeconfig", context, cluster_name or stack)
@@ -92,7 +129,11 @@ def adopt(
         with Kube.from_kubeconfig(kubeconfig, context or None) as kube:
             read = read_adoption(kube, namespaces or (), family)
     else:
-        read = read_files_adoption(origins or (), family)
+        if len(namespaces or ()) > 1:
+            raise WorkbenchError("--namespace: without a cluster, pass one, for objects that set none", 2)
+        source = HelmChart(chart, tuple(helm_values or ()), chart_version, release) if chart else None
+        (namespace,) = namespaces or (DEFAULT_NAMESPACE,)
+        read = read_rendered_adoption(*read_origins(origins or (), source, kustomize, namespace), family)
     adoption, notes = read.adoption, list(read.notes)
     if not any(decision.manifest for decision in adoption.decisions):
         sys.stdout.write(text_report(adoption, notes))
@@ -111,6 +152,18 @@ def adopt(
             sys.stdout.write(_next_steps(folder, stack, imports=bool(kubeconfig)))
     if adoption.problems:
         raise WorkbenchError("the project has problems; see the report")
+
+
+def _check_rendering(chart: str, values: Sequence[Path], version: str, release: str) -> None:
+    if not chart and (values or version or release):
+        raise WorkbenchError(
+            "--helm-values, --chart-version and --release belong to a chart: pass it with --chart, such as "
+            "vllm/vllm-stack after `helm repo add vllm https://vllm-project.github.io/production-stack`",
+            2,
+        )
+    for file in values:
+        if not file.is_file():
+            raise WorkbenchError(f"--helm-values: {printable(str(file))} does not exist", 2)
 
 
 def _access(folder: Path, kubeconfig: Path, context: str, cluster_name: str) -> dict[str, Any]:

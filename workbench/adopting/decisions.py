@@ -20,6 +20,7 @@ from components.fleet.objects import Object
 from components.fleet.rendered import Rendered
 from components.plan.namespaces import namespace_objects
 from components.plan.plan import Plan, plan
+from components.plan.running_objects import malformed
 from stacks.adopting import adopted_name
 
 from ..inspecting.snapshot import ClusterSnapshot, Identity, group_of, identity_of
@@ -109,6 +110,8 @@ def decide(
     values: Mapping[str, Any],
     absent: Iterable[Wanted] = (),
     family: str = "",
+    *,
+    rendered: bool = False,
 ) -> Adoption:
     """Decide what each object of a snapshot becomes.
 
@@ -117,12 +120,13 @@ def decide(
         values: Settings of the stack, by key.
         absent: Objects, each with its API version, that were looked up and do not exist.
         family: The family that plain workloads become resources of, where that restarts no pod; empty for none.
+        rendered: Whether the objects were rendered, instead of read from a cluster.
     """
-    first = [_first_decision(candidate, family) for candidate in candidates(snapshot)]
+    first = [_first_decision(candidate, family) for candidate in candidates(snapshot, rendered=rendered)]
     decisions = {decision.candidate.identity: decision for decision in first}
     while True:
         written = [body for decision in decisions.values() for body in decision.documents]
-        planned = plan(objects(written, "adopted"), environment_of(values))
+        planned = plan(objects(written, "adopted", values.get("releases") or {}), environment_of(values))
         unknown = _unknown(planned, snapshot, frozenset(absent))
         rejected = _rejected(planned, decisions, snapshot) if not unknown else {}
         if not rejected:
@@ -142,10 +146,16 @@ def _first_decision(candidate: AdoptableObject, family: str) -> Decision:
     if candidate.owner:
         return Decision(candidate, Becomes.LEFT, reason=f"created by {candidate.owner}, which manages it", owned=True)
     body = declared(candidate.live, scaled=candidate.scaled)
+    faults = malformed(body, "")
+    if faults:
+        # Server-side apply refuses it too, although a client that creates or updates it does not.
+        return Decision(candidate, Becomes.LEFT, reason=f"cannot be applied: {faults[0].path}: {faults[0].reason}")
     secrets = secret_texts(body)
     if secrets:
         reason = "contains a value that looks like a secret, which must not be written to a file; move it to a Secret"
         return Decision(candidate, Becomes.LEFT, reason=reason)
+    if candidate.is_part:
+        return Decision(candidate, Becomes.VERBATIM, body, "rendered together with the models")
     if family and pod_templates(body):
         return _converted(candidate, body, family)
     if candidate.kind:
@@ -204,7 +214,7 @@ def _rejected(
         decision = decisions.get(_source_of(item))
         if decision is None:
             continue
-        lines = _differences((*item.objects, *item.shared), snapshot)
+        lines = differences((*item.objects, *item.shared), snapshot)
         if lines:
             restarts = sum(_pods(body) for body in item.objects)
             left = _left(decision, "what the project creates for it differs from what runs")
@@ -240,8 +250,8 @@ def _source_of(item: Rendered) -> Identity:
     return group, kind.kind, (source.resource.metadata.namespace or "") if kind.namespaced else "", source.name
 
 
-def _differences(created: Sequence[Object], snapshot: ClusterSnapshot) -> tuple[str, ...]:
-    """Return how objects that the plan creates differ from those that run."""
+def differences(created: Sequence[Object], snapshot: ClusterSnapshot) -> tuple[str, ...]:
+    """Return how objects that the plan creates differ from those that run, without those that do not exist."""
     lines: list[str] = []
     for body in created:
         identity = identity_of(body)

@@ -1,19 +1,25 @@
 """Reads what is adopted, and looks up what the resulting plan creates."""
 
+import functools
 import http
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from components.contract.problems import Problem
 from toolkit.kube import Kube, KubeError, NoSuchKindError
 
 from ..errors import WorkbenchError
-from ..inspecting.reading import read_cluster, read_files
-from ..inspecting.snapshot import ClusterSnapshot
-from .candidates import candidates
+from ..inspecting.parts import secret_names
+from ..inspecting.reading import read_cluster
+from ..inspecting.snapshot import ClusterSnapshot, identity_of
+from .candidates import candidates, pod_templates, title_of
 from .decisions import Adoption, Becomes, Wanted, decide
-from .settings import fleet_values, present_charts
+from .front_door import door_charts, door_differences, door_settings, other_routes, without_door
+from .settings import fleet_values, present_charts, releases_to_set
+
+_NO_DOOR: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,8 @@ def read_adoption(kube: Kube, namespaces: Sequence[str], family: str = "") -> Re
     snapshot = read_cluster(kube, namespaces)
     present = present_charts(snapshot)
     notes = [f"not read: {missing.title} ({missing.reason})" for missing in snapshot.missing]
-    read = _decided(kube, snapshot, present, family)
+    read, door_notes = _with_front_door(kube, snapshot, present, family)
+    notes += [*door_notes, *other_routes(kube, read.adoption, read.snapshot)]
     if read.adoption.omitted:
         notes.append(
             "the stack would add these objects, and leaves them out until their names are removed from "
@@ -51,30 +58,88 @@ def read_adoption(kube: Kube, namespaces: Sequence[str], family: str = "") -> Re
     return replace(read, notes=tuple(notes))
 
 
-def read_files_adoption(paths: Sequence[Path], family: str = "") -> ReadAdoption:
-    """Decide about the objects in files, such as the output of `helm template`, which a stack then creates.
+def read_rendered_adoption(snapshot: ClusterSnapshot, problems: Sequence[Problem], family: str = "") -> ReadAdoption:
+    """Decide about rendered objects, such as the output of `helm template`, which a stack then creates.
+
+    Args:
+        snapshot: The objects.
+        problems: Problems of what could not be read.
+        family: The family that plain workloads become resources of, where that restarts no pod.
 
     Raises:
-        WorkbenchError: a file cannot be read.
+        WorkbenchError: there are problems.
     """
-    snapshot, problems = read_files(paths)
     if problems:
         raise WorkbenchError("\n".join(map(str, problems)))
     typed = [candidate.live for candidate in candidates(snapshot) if candidate.kind]
-    values = fleet_values(typed, ())
+    values = fleet_values(typed, (), releases_to_set(snapshot, typed))
     absent: frozenset[Wanted] = frozenset()
-    while (adoption := decide(snapshot, values, absent, family)).unknown:
+    while (adoption := decide(snapshot, values, absent, family, rendered=True)).unknown:
         absent |= adoption.unknown
     # Without a cluster, nothing is known to exist: the stack creates everything.
+    return ReadAdoption(
+        replace(adoption, imports=(), omitted=()), values, snapshot, tuple(_needed(adoption, snapshot))
+    )
+
+
+def _needed(adoption: Adoption, snapshot: ClusterSnapshot) -> Iterator[str]:
+    """Yield what the stack needs and does not create, and what of the objects is not in the project."""
     kept = [decision.candidate.live for decision in adoption.having(Becomes.VERBATIM)]
-    spaces = sorted({namespace for body in kept if (namespace := body["metadata"].get("namespace"))})
-    notes = (f"these namespaces must exist: {', '.join(spaces)}",) if spaces else ()
-    return ReadAdoption(replace(adoption, imports=(), omitted=()), values, snapshot, notes)
+    own = {body["metadata"]["name"] for body in kept if body["kind"] == "Namespace"}
+    spaces = sorted({body["metadata"].get("namespace") or "" for body in kept} - own - {""})
+    if spaces:
+        yield f"these namespaces must exist: {', '.join(spaces)}"
+    secrets = sorted(
+        {
+            f"{body['metadata'].get('namespace')}/{name}"
+            for body in kept
+            for template in pod_templates(body)
+            for name in secret_names(template.get("spec") or {})
+        }
+    )
+    if secrets:
+        yield f"Secrets are never written; these must exist: {', '.join(secrets)}"
+    adopted = {decision.candidate.identity for decision in adoption.decisions}
+    left = [title_of(identity) for body in snapshot.objects if (identity := identity_of(body)) not in adopted]
+    if left:
+        reasons = "hooks, definitions of kinds, in system namespaces, or exported from a cluster"
+        yield f"not in the project, because they are {reasons}: {', '.join(left)}"
 
 
-def _decided(kube: Kube, snapshot: ClusterSnapshot, present: Sequence[str], family: str) -> ReadAdoption:
+def _with_front_door(
+    kube: Kube, snapshot: ClusterSnapshot, present: Sequence[str], family: str
+) -> tuple[ReadAdoption, list[str]]:
+    """Return the decisions, with the front door if a stack would create the same, and notes about it."""
+    read = _decided(kube, snapshot, present, family)
+    lookup = functools.partial(look_up, kube)
+    reasons: tuple[str, ...] = ()
+    try:
+        found = door_settings(lookup)
+        if found is None:
+            return read, []
+        charts = sorted({*present, *door_charts(found)})
+        # Only the annotations of the cloud tell whether the address is private.
+        for more in ({}, {"internal": True}):
+            door = {"frontDoor": {**found, **more}}
+            exposed = _decided(kube, read.snapshot, charts, family, door)
+            reasons = door_differences(exposed.adoption, exposed.values, lookup)
+            if not reasons:
+                return exposed, []
+    except WorkbenchError as error:
+        return read, [f"not read: the front door ({error})"]
+    return read, [without_door(found, reasons)]
+
+
+def _decided(
+    kube: Kube,
+    snapshot: ClusterSnapshot,
+    present: Sequence[str],
+    family: str,
+    door: Mapping[str, Any] = _NO_DOOR,
+) -> ReadAdoption:
     typed = [candidate.live for candidate in candidates(snapshot) if candidate.kind and not candidate.owner]
-    values = fleet_values(typed, present)
+    releases = releases_to_set(snapshot, typed)
+    values = {**fleet_values(typed, present, releases), **door}
     absent: set[Wanted] = set()
     while True:
         adoption = decide(snapshot, values, absent, family)
@@ -87,7 +152,7 @@ def _decided(kube: Kube, snapshot: ClusterSnapshot, present: Sequence[str], fami
             else:
                 snapshot = replace(snapshot, objects=(*snapshot.objects, live))
     kept = [decision.candidate.live for decision in adoption.having(Becomes.TYPED)]
-    return ReadAdoption(adoption, fleet_values(kept, present), snapshot)
+    return ReadAdoption(adoption, {**fleet_values(kept, present, releases), **door}, snapshot)
 
 
 def look_up(kube: Kube, api_version: str, kind: str, namespace: str, name: str) -> dict[str, Any] | None:

@@ -24,7 +24,7 @@ _TEMPLATES_BY_PATH = {
     "requirements.txt": "requirements.txt",
 }
 _TEMPLATES_BY_CI = {
-    CiChoice.GITHUB: {".github/workflows/plan.yml": "github.yml"},
+    CiChoice.GITHUB: {".github/workflows/drift.yml": "drift.yml", ".github/workflows/plan.yml": "github.yml"},
     CiChoice.GITLAB: {".gitlab-ci.yml": "gitlab-ci.yml"},
     CiChoice.NONE: {},
 }

@@ -91,7 +91,7 @@ def secrets_of(each: Serving, items: Sequence[Rendered]) -> tuple[str, ...]:
     """Return the names of the Secrets that pods refer to; their values are never read."""
     bodies = [*each.workloads, *(part.body for part in each.described)]
     bodies = bodies or [workload.body for item in items for workload in item.workloads]
-    found = {name for body in bodies for pod in _pods(body) for name in _secrets(pod)}
+    found = {name for body in bodies for pod in _pods(body) for name in secret_names(pod)}
     return tuple(sorted(found))
 
 
@@ -221,7 +221,8 @@ def _ready_pods(pods: Sequence[Object]) -> int:
     )
 
 
-def _secrets(pod: Mapping[str, Any]) -> Iterator[str]:
+def secret_names(pod: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of the Secrets that a pod spec refers to."""
     for name in _secret_names(pod):
         if isinstance(name, str) and name:
             yield name

@@ -2,8 +2,9 @@
 
 import functools
 import http
+import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,8 @@ from .snapshot import ClusterSnapshot, Missing, group_of, is_readable, without_d
 
 _DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions")
 _SECRETS = ("v1", "Secret")
-_DEFAULT_NAMESPACE = "default"
+DEFAULT_NAMESPACE = "default"
+_STDIN, _STDIN_NAME = "-", "<stdin>"
 
 
 class ReadKind(NamedTuple):
@@ -202,34 +204,49 @@ def _discovery(api_version: str, kind: ReadKind, error: KubeError) -> Missing:
 
 
 def read_files(
-    paths: Iterable[Path | str], namespace: str = _DEFAULT_NAMESPACE
+    paths: Iterable[Path | str], namespace: str = DEFAULT_NAMESPACE
 ) -> tuple[ClusterSnapshot, list[Problem]]:
     """Read the YAML of ``kubectl get -o yaml`` or ``helm template`` from files and folders; Secrets are skipped.
 
     Args:
-        paths: Files, and folders with everything below them.
+        paths: Files, and folders with everything below them; ``-`` reads stdin.
         namespace: Namespace of namespaced objects that set none.
 
     Returns:
         The snapshot, and the problems of files that cannot be read.
     """
     problems: list[Problem] = []
-    objects: list[Object] = []
+    texts: list[tuple[str, str]] = []
     paths = [*paths]
-    for file in manifest_files(paths, problems):
+    if _STDIN in map(str, paths):
+        text = read_text(sys.stdin.buffer.read, _STDIN_NAME, problems)
+        texts += [(_STDIN_NAME, text)] if text is not None else []
+    for file in manifest_files((path for path in paths if str(path) != _STDIN), problems):
         text = read_text(file.read_bytes, file, problems)
-        if text is None:
-            continue
+        texts += [(str(file), text)] if text is not None else []
+    snapshot, faults = read_texts(texts, namespace)
+    return replace(snapshot, source=", ".join(map(str, paths))), [*problems, *faults]
+
+
+def read_texts(
+    texts: Iterable[tuple[str, str]], namespace: str = DEFAULT_NAMESPACE
+) -> tuple[ClusterSnapshot, list[Problem]]:
+    """Read YAML texts, each with the name of its origin, as ``read_files`` reads files."""
+    problems: list[Problem] = []
+    objects: list[Object] = []
+    names: list[str] = []
+    for name, text in texts:
+        names.append(name)
         try:
             for document in read_documents(text):
                 for body in _objects_in(document.value):
-                    faults = malformed(body, str(file))
+                    faults = malformed(body, name)
                     problems += faults
                     if not faults and _identity(body) != _SECRETS:
                         objects.append(_in_namespace(body, namespace))
         except YamlError as error:
-            problems.append(Problem(str(file), error.line, "", "", "", error.reason))
-    return ClusterSnapshot(without_duplicates(objects), source=", ".join(map(str, paths))), problems
+            problems.append(Problem(name, error.line, "", "", "", error.reason))
+    return ClusterSnapshot(without_duplicates(objects), source=", ".join(names)), problems
 
 
 def _objects_in(value: object) -> Iterator[Object]:
