@@ -368,6 +368,22 @@ CASES: dict[str, Case] = {
         f"{HOMOGENEOUS}/target/targetRef/kind",
         "must be ModelServing",
     ),
+    "a target of a policy without a name": (
+        SCALED,
+        {f"{HOMOGENEOUS}/target/targetRef/name": REMOVED},
+        ("v1.0.0",),
+        ("v1.0.0",),
+        f"{HOMOGENEOUS}/target/targetRef/name",
+        "name the ModelServing to scale",
+    ),
+    "a target of a policy with an empty name": (
+        SCALED,
+        {f"{HOMOGENEOUS}/target/targetRef/name": ""},
+        ("v1.0.0",),
+        ("v1.0.0",),
+        f"{HOMOGENEOUS}/target/targetRef/name",
+        "name the ModelServing to scale",
+    ),
 }  # fmt: skip
 
 
