@@ -12,7 +12,6 @@ from ...contract.findings.ids import RuleId
 from ...contract.kinds import Kind
 from ...contract.load import LoadedResource
 from ...contract.problems import Problem, Severity, errors, field_path, path_parts
-from ...contract.releases import described
 from ...families import kinds
 from ...plan.plan import Plan
 from .output_values import resolve_outputs, unresolved_outputs
@@ -206,10 +205,8 @@ def _checked(value: dict[str, Any], name: str, release: str) -> tuple[LoadedReso
         reason = f"must be a release of {kind.releases.project}: {', '.join(kind.releases.names)}, found {release!r}"
         return None, [Problem(PROGRAM, 0, kind.kind, name, "release", reason, rule=RuleId.SETTINGS)]
     kind = kind.at(release)
-    if not kind.exists:
-        having = described(kind.releases.of_spans([kind.span]), kind.releases)
-        reason = f"{kind.releases.title(release)} has no kind {kind.kind}; {having} have it"
-        return None, [Problem(PROGRAM, 0, kind.kind, name, "release", reason, rule=RuleId.SETTINGS)]
+    if kind.absence:
+        return None, [Problem(PROGRAM, 0, kind.kind, name, "release", kind.absence, rule=RuleId.SETTINGS)]
     resource, problems = check(value, kind)
     if resource is None:
         named = value.get("metadata", {}).get("name", name)
