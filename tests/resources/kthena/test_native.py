@@ -206,7 +206,8 @@ def targeted(**args: Any) -> Callable[[], None]:
             "targets": [serving.manifest],
             **args,
         }
-        policy = AutoscalingPolicy("busy", {key: value for key, value in given.items() if value is not None}, opts)
+        given = {key: value for key, value in given.items() if value is not None}
+        policy = AutoscalingPolicy("busy", given, opts)
         pulumi.export("autoscalers", policy.autoscalers)
         pulumi.export("policy", policy.policy)
 
