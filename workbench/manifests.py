@@ -231,6 +231,10 @@ def _kinds(names: list[str] | None, release: list[str] | None) -> "list[Kind]":
 
     known = kinds(fleet_settings({"releases": parse_releases(release) or {}}).releases if release else {})
     try:
-        return [known.by_name(name) for name in names] if names else [kind for kind in known if kind.exists]
+        chosen = [known.by_name(name) for name in names] if names else [kind for kind in known if kind.exists]
     except ValueError as error:
         raise WorkbenchError(str(error), exit_code=2) from None
+    absent = [kind.absence for kind in chosen if kind.absence]
+    if absent:
+        raise WorkbenchError("\n".join(absent), exit_code=2)
+    return chosen

@@ -95,8 +95,9 @@ def without_faults(
         # The rest is read in the union of all releases, because fields that the release lacks are not invalid.
         resource, wrong = check(remaining, kind.at(""), odd=odd)
         if hidden:
-            # A "missing" field may be the misspelled one, so problems of the maps that contain it are dropped.
-            owners = {path[:depth] for path, _ in unknown for depth in range(len(path))}
+            # A "missing" field may be the misspelled one, so problems of the maps that contain it are dropped. So is
+            # a problem of the field itself: another release may require what this one does not have.
+            owners = {path[:depth] for path, _ in unknown for depth in range(len(path) + 1)}
             more += [problem for problem in wrong if problem not in problems and problem[0] not in owners]
             hidden = False
         if resource is not None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .meta import Resource
 from .problems import did_you_mean
-from .releases import Releases, Span
+from .releases import Releases, Span, described
 from .schema.builtin import is_namespaced
 
 _NEARLY_GROUP = 0.85
@@ -58,6 +58,14 @@ class Kind:
     def exists(self) -> bool:
         """Whether the release has the kind."""
         return not self.release or self.releases.covers(self.span, self.release)
+
+    @property
+    def absence(self) -> str:
+        """Why its release does not have it, for a message; empty if it does."""
+        if self.exists:
+            return ""
+        having = described(self.releases.of_spans([self.span]), self.releases)
+        return f"{self.releases.title(self.release)} has no kind {self.kind}; {having} have it"
 
     def has_rule(self, span: Span) -> bool:
         """Whether a rule of some releases applies: only if one of them is set."""

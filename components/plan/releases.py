@@ -67,7 +67,8 @@ def _first_clause(reason: str) -> str:
 def _conflict(source: LoadedResource) -> Iterator[Problem]:
     """Report two fields that no release has together."""
     releases, kind = source.kind.releases, source.kind
-    by_release = {name: list(misfits(source.resource, kind, name)) for name in releases.names}
+    having_kind = [name for name in releases.names if kind.at(name).exists]
+    by_release = {name: list(misfits(source.resource, kind, name)) for name in having_kind}
     every = dict.fromkeys(path for found in by_release.values() for path, _ in found)
     nowhere = dict.fromkeys(path for found in by_release.values() for path, reason in found if NOWHERE in reason)
     for path in nowhere:

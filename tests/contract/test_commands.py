@@ -85,6 +85,20 @@ def test_wrong_usage_is_2(arguments: tuple[str, ...]) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("command", ["crds", "schema"])
+@pytest.mark.parametrize(
+    ("kind", "release", "reason"),
+    [
+        ("ModelPool", "llmkube=v0.9.0", "LLMKube v0.9.0 has no kind ModelPool; v0.9.16 to v0.9.19 have it"),
+        ("AutoscalingPolicyBinding", "kthena=v1.0.0", "Kthena v1.0.0 has no kind AutoscalingPolicyBinding; 97b99f41"),
+    ],
+)
+def test_a_release_without_the_kind_is_wrong_usage(command: str, kind: str, release: str, reason: str) -> None:
+    done = run(command, kind, "--release", release)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert reason in done.stderr
+
+
 def test_an_absent_file_is_a_problem(tmp_path: Path) -> None:
     done = run("validate", ALONE, tmp_path / "absent.yaml")
     assert done.returncode == 1

@@ -1,11 +1,13 @@
 """Manifests without a declared release: errors for an operator, a note natively, nothing in the contract's form."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from components.contract.kinds import Kinds
 from components.contract.load import load_objects
+from components.contract.releases import Span
 from components.fleet.options import Options
 from components.fleet.words import Realization
 from components.plan.releases import check_release
@@ -46,3 +48,12 @@ def test_two_forms_that_no_release_has_together() -> None:
         "error spec.backend: no release of Toys accepts this manifest: spec.backend needs v2 to v3, and "
         "spec.backend.old needs v1; use the form of one release, or realization 'native' [release-mismatch]"
     ]
+
+
+def test_two_forms_of_a_kind_that_later_releases_lack() -> None:
+    """The release without the kind is none of those that have a form."""
+    gone = replace(TOY, span=Span(until="v2"))
+    mixed = {"backend": {"name": "x", "old": 1}}
+    (source,) = load_objects([toy(mixed)], Kinds([gone])).resources
+    (problem,) = check_release(source, OPERATOR)
+    assert "spec.backend needs v2, and spec.backend.old needs v1;" in problem.reason

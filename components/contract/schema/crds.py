@@ -4,7 +4,6 @@ from typing import Any
 
 from ..base import INT32_MAX, INT64_MAX
 from ..kinds import Kind
-from ..releases import described
 from .embedded import Schema
 from .narrowing import contract_graph
 from .structural import SchemaGraph
@@ -26,9 +25,8 @@ def crd(kind: Kind) -> dict[str, Any]:
     Raises:
         ValueError: The release does not have the kind.
     """
-    if not kind.exists:
-        having = described(kind.releases.of_spans([kind.span]), kind.releases)
-        raise ValueError(f"{kind.releases.title(kind.release)} has no kind {kind.kind}; {having} have it")
+    if kind.absence:
+        raise ValueError(kind.absence)
     names: dict[str, Any] = {
         "plural": kind.plural,
         "singular": kind.kind.lower(),

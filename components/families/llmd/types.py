@@ -47,6 +47,8 @@ _Parms = Annotated[dict[str, str], Field(min_length=1)]
 
 FIRST, LAST = "c0f645c", "4bbb15fa"
 """The first and the last release with the kind."""
+LAST_WITH_CLASS = "v0.0.5"
+"""The last release whose variants refer to their service class."""
 
 
 class ConfigMapKeyRef(ApiModel):
@@ -135,7 +137,7 @@ class VariantAutoscalingSpec(ApiModel):
     model_id: Annotated[_Text, Field(alias="modelID")]
     """Model name that clients use in requests."""
     slo_class_ref: Annotated[
-        ConfigMapKeyRef | None, Span(until="v0.0.4", required=True), Span("v0.0.5", "v0.0.5")
+        ConfigMapKeyRef | None, Span(until="v0.0.4", required=True), Span("v0.0.5", LAST_WITH_CLASS)
     ] = None
     """Key of the service class in the controller's ConfigMap. Informational: nothing reads it. Default: the key of
     service_class."""

@@ -14,6 +14,9 @@ class ServingArgs(TypedDict, total=False):
     """Namespace of the Kubernetes objects. Default: default."""
     realization: str
     """native renders plain Kubernetes objects; operator creates the Kthena resource. Default: native."""
+    release: str
+    """Release of Kthena whose API the arguments follow, such as the one whose operator runs in the cluster. Default:
+    none; native accepts the fields of all releases, operator those of the contract's release."""
     tolerations: list[dict[str, Any]]
     """Tolerations added to every pod."""
     service_account_name: str
@@ -377,23 +380,6 @@ class ModelServingArgs(ServingArgs, total=False):
     """How serving groups are spread over nodes."""
 
 
-class AutoscalingPolicyArgs(TypedDict, total=False):
-    """Arguments of an AutoscalingPolicy."""
-
-    name: str
-    """Name of the policy. Default: the component's name."""
-    namespace: str
-    """Namespace of the policy, and of its bindings. Default: default."""
-    realization: str
-    """native registers no Kubernetes object; operator creates the Kthena resource. Default: native."""
-    tolerance_percent: int
-    """Tolerated deviation from the target, 0 to 100 percent. Default: 10."""
-    metrics: list[AutoscalingPolicyMetricArgs]
-    """Metrics to scale on; the one that recommends the most replicas counts."""
-    behavior: AutoscalingPolicyBehaviorArgs
-    """How replicas are added and removed."""
-
-
 class ObjectReferenceArgs(TypedDict, total=False):
     """A reference to an object in the namespace of the binding."""
 
@@ -453,6 +439,8 @@ class PrometheusMetricSourceArgs(TypedDict, total=False):
     """Address of the server, such as http://prometheus.monitoring.svc:9090."""
     query: Required[str]
     """Query whose result is one number."""
+    auth: dict[str, Any]
+    """Upstream reserves it for later."""
 
 
 class MetricSourceArgs(TypedDict, total=False):
@@ -479,6 +467,17 @@ class ScalingTargetArgs(TypedDict, total=False):
     """Where the metrics come from, by the name of each. Default: the pods."""
 
 
+class ScalingConfigurationArgs(TypedDict, total=False):
+    """A target and its bounds."""
+
+    target: Required[ScalingTargetArgs]
+    """The ModelServing to measure and scale."""
+    min_replicas: Required[int]
+    """Lower bound, 0 to 1000000."""
+    max_replicas: Required[int]
+    """Upper bound, 1 to 1000000."""
+
+
 class OptimizerParamArgs(TypedDict, total=False):
     """One of several targets, with its bounds and the cost of a replica."""
 
@@ -501,15 +500,71 @@ class OptimizerConfigurationArgs(TypedDict, total=False):
     """Growth rate, in percent, of the blocks of replicas that one target gets before the next. Default: 200."""
 
 
-class ScalingConfigurationArgs(TypedDict, total=False):
-    """A target and its bounds."""
+class RoleScalingArgs(TypedDict, total=False):
+    """How one role is scaled."""
 
-    target: Required[ScalingTargetArgs]
-    """The ModelServing to measure and scale."""
     min_replicas: Required[int]
-    """Lower bound, 0 to 1000000."""
+    """Lower bound of its instances, 0 to 1000000."""
     max_replicas: Required[int]
-    """Upper bound, 1 to 1000000."""
+    """Upper bound of its instances, 1 to 1000000."""
+    metrics: list[AutoscalingPolicyMetricArgs]
+    """Metrics to scale on. Default: those of the policy."""
+    metric_sources: dict[str, MetricSourceArgs]
+    """Where the metrics come from, by the name of each."""
+
+
+class RatioConstraintArgs(TypedDict, total=False):
+    """The range of the ratio of two roles' instances."""
+
+    numerator_role: Required[str]
+    """Name of a role."""
+    denominator_role: Required[str]
+    """Name of the other role."""
+    min_ratio: Required[str]
+    """Lower bound of the ratio."""
+    max_ratio: Required[str]
+    """Upper bound of the ratio."""
+
+
+class DisaggregatedTargetArgs(TypedDict, total=False):
+    """Roles of one ModelServing, scaled each on its own; only with realization operator."""
+
+    target_ref: Required[ObjectReferenceArgs]
+    """The ModelServing."""
+    roles: Required[dict[str, RoleScalingArgs]]
+    """How each role is scaled, by its name."""
+    ratio_constraint: RatioConstraintArgs
+    """The range of the ratio of the two roles. Default: any."""
+
+
+class AutoscalingPolicyArgs(TypedDict, total=False):
+    """Arguments of an AutoscalingPolicy."""
+
+    name: str
+    """Name of the policy. Default: the component's name."""
+    namespace: str
+    """Namespace of the policy, of its targets and of its bindings. Default: default."""
+    realization: str
+    """native renders a HorizontalPodAutoscaler for each target; operator creates the Kthena resource. Default:
+    native."""
+    release: str
+    """Release of Kthena whose API the arguments follow, such as the one whose operator runs in the cluster. Default:
+    none; native accepts the fields of all releases, operator those of the contract's release."""
+    targets: pulumi.Input[list[dict[str, Any]]]
+    """The targets of homogeneous_target, heterogeneous_target or disaggregated_target, in wire form: the ``manifest``
+    of each ModelServing component, or of the ModelBooster that generates them. Required with one of the three."""
+    tolerance_percent: int
+    """Tolerated deviation from the target, 0 to 100 percent. Default: 10."""
+    metrics: list[AutoscalingPolicyMetricArgs]
+    """Metrics to scale on; the one that recommends the most replicas counts."""
+    behavior: AutoscalingPolicyBehaviorArgs
+    """How replicas are added and removed."""
+    homogeneous_target: ScalingConfigurationArgs
+    """The ModelServing to scale, and its bounds."""
+    heterogeneous_target: OptimizerConfigurationArgs
+    """Several ModelServings that share a load, the cheapest first."""
+    disaggregated_target: DisaggregatedTargetArgs
+    """Roles of one ModelServing, scaled each on its own; only with realization operator."""
 
 
 class AutoscalingPolicyBindingArgs(TypedDict, total=False):
@@ -521,6 +576,9 @@ class AutoscalingPolicyBindingArgs(TypedDict, total=False):
     """Namespace of the binding, of the policy and of the targets. Default: default."""
     realization: str
     """native renders HorizontalPodAutoscalers; operator creates the Kthena resource. Default: native."""
+    release: str
+    """Release of Kthena whose API the arguments follow, such as the one whose operator runs in the cluster. Default:
+    none; native accepts the fields of all releases, operator those of the contract's release."""
     policy: Required[pulumi.Input[dict[str, Any]]]
     """The AutoscalingPolicy, in wire form: the ``manifest`` of an AutoscalingPolicy component."""
     targets: Required[pulumi.Input[list[dict[str, Any]]]]
@@ -599,6 +657,9 @@ class ModelServerArgs(TypedDict, total=False):
     """Namespace of the ModelServer, of its pods and of the routes to it. Default: default."""
     realization: str
     """native registers no Kubernetes object; operator creates the Kthena resource. Default: native."""
+    release: str
+    """Release of Kthena whose API the arguments follow, such as the one whose operator runs in the cluster. Default:
+    none; native accepts the fields of all releases, operator those of the contract's release."""
     model: str
     """Model name of the engine. Default: that of the request."""
     inference_engine: Required[str]
@@ -686,6 +747,9 @@ class ModelRouteArgs(TypedDict, total=False):
     """Namespace of the route and of its ModelServers. Default: default."""
     realization: str
     """native renders plain Kubernetes objects; operator creates the Kthena resource. Default: native."""
+    release: str
+    """Release of Kthena whose API the arguments follow, such as the one whose operator runs in the cluster. Default:
+    none; native accepts the fields of all releases, operator those of the contract's release."""
     servers: Required[pulumi.Input[list[dict[str, Any]]]]
     """The ModelServers of the rules, in wire form: the ``manifest`` of each ModelServer component."""
     servings: pulumi.Input[list[dict[str, Any]]]

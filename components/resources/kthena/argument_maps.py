@@ -21,11 +21,12 @@ from ...families.kthena.types.networking import (
     WorkloadPort,
 )
 from ...families.kthena.types.values import ObjectReference
-from ..serving.argument_maps import AUTOSCALED, NAMESPACE, POD_ARGUMENTS, realization
+from ..serving.argument_maps import AUTOSCALED, NAMESPACE, POD_ARGUMENTS, realization, release
 from ..serving.mapped_arguments import ArgumentMap, Changed, Own
 
 _DECLARED = realization("native registers no Kubernetes object; operator creates the Kthena resource.")
 _RENDERED = realization("native renders plain Kubernetes objects; operator creates the Kthena resource.")
+_RELEASE = release("Kthena")
 _KEPT = "that keeps loaded weights across pod restarts, if the resource has no cache of its own."
 
 
@@ -47,6 +48,7 @@ SERVING = ArgumentMap(
         ),
         "namespace": NAMESPACE,
         "realization": _RENDERED,
+        "release": _RELEASE,
         **POD_ARGUMENTS,
         "cache_claim": Own("str", f"PersistentVolumeClaim {_KEPT}"),
         "cache_host_path": Own("str", f"Folder on the node {_KEPT}"),
@@ -68,17 +70,25 @@ MODEL_SERVING = ArgumentMap(
 )
 _TARGETS = dict.fromkeys(
     ("homogeneous_target", "heterogeneous_target", "disaggregated_target"),
-    "the targets of an AutoscalingPolicyBinding component",
+    "the policy of a booster has no targets of its own",
 )
 AUTOSCALING_POLICY = ArgumentMap(
     "AutoscalingPolicyArgs",
     AutoscalingPolicySpec,
     doc="Arguments of an AutoscalingPolicy.",
-    without=_TARGETS,
     own={
         "name": _name("policy"),
-        "namespace": _namespace("the policy, and of its bindings"),
-        "realization": _DECLARED,
+        "namespace": _namespace("the policy, of its targets and of its bindings"),
+        "realization": realization(
+            "native renders a HorizontalPodAutoscaler for each target; operator creates the Kthena resource."
+        ),
+        "release": _RELEASE,
+        "targets": Own(
+            "pulumi.Input[list[dict[str, Any]]]",
+            "The targets of homogeneous_target, heterogeneous_target or disaggregated_target, in wire form: the "
+            "``manifest`` of each ModelServing component, or of the ModelBooster that generates them. Required with "
+            "one of the three.",
+        ),
     },
 )
 AUTOSCALING_POLICY_BINDING = ArgumentMap(
@@ -89,6 +99,7 @@ AUTOSCALING_POLICY_BINDING = ArgumentMap(
         "name": _name("binding"),
         "namespace": _namespace("the binding, of the policy and of the targets"),
         "realization": realization("native renders HorizontalPodAutoscalers; operator creates the Kthena resource."),
+        "release": _RELEASE,
         "policy": Own(
             "pulumi.Input[dict[str, Any]]",
             "The AutoscalingPolicy, in wire form: the ``manifest`` of an AutoscalingPolicy component.",
@@ -111,6 +122,7 @@ MODEL_SERVER = ArgumentMap(
         "name": _name("ModelServer"),
         "namespace": _namespace("the ModelServer, of its pods and of the routes to it"),
         "realization": _DECLARED,
+        "release": _RELEASE,
     },
 )
 MODEL_ROUTE = ArgumentMap(
@@ -121,6 +133,7 @@ MODEL_ROUTE = ArgumentMap(
         "name": _name("route"),
         "namespace": _namespace("the route and of its ModelServers"),
         "realization": _RENDERED,
+        "release": _RELEASE,
         "servers": Own(
             "pulumi.Input[list[dict[str, Any]]]",
             "The ModelServers of the rules, in wire form: the ``manifest`` of each ModelServer component.",
@@ -156,7 +169,11 @@ MAPS = (
     ArgumentMap(
         "PrometheusMetricSourceArgs",
         PrometheusMetricSource,
-        without={"auth": "upstream's authentication has no fields"},
+        changed={
+            "auth": Changed(
+                "Upstream's type has no fields, and a TypedDict without keys accepts none.", "dict[str, Any]"
+            )
+        },
     ),
     ArgumentMap("ServingRolloutStrategyArgs", RolloutStrategy, doc="How changes of the pods are rolled out."),
     ArgumentMap("AutoscalingPolicyMetricArgs", AutoscalingPolicyMetric, doc="A metric to scale on."),

@@ -16,6 +16,9 @@ class WorkloadArgs(TypedDict, total=False):
     """Namespace of the Kubernetes objects. Default: default."""
     realization: str
     """native renders plain Kubernetes objects; operator creates the llmaz resource. Default: native."""
+    release: str
+    """Release of llmaz whose API the arguments follow, such as the one whose operator runs in the cluster. Default:
+    none; native accepts the fields of all releases, operator those of the contract's release."""
     workload: str
     """auto, lws or deployment. auto creates a LeaderWorkerSet only if a replica spans several pods. Default: auto."""
     runtimes: str
@@ -49,6 +52,9 @@ class OpenModelArgs(TypedDict, total=False):
     """Name of the model. Default: the component's name."""
     realization: str
     """native registers no Kubernetes object; operator creates the llmaz resource. Default: native."""
+    release: str
+    """Release of llmaz whose API the arguments follow, such as the one whose operator runs in the cluster. Default:
+    none; native accepts the fields of all releases, operator those of the contract's release."""
     family_name: Required[str]
     """Family of the model, such as llama3; becomes a label."""
     hub: str
@@ -217,6 +223,9 @@ class BackendRuntimeArgs(TypedDict, total=False):
     """Name of the runtime. Default: the component's name."""
     realization: str
     """native registers no Kubernetes object; operator creates the llmaz resource. Default: native."""
+    release: str
+    """Release of llmaz whose API the arguments follow, such as the one whose operator runs in the cluster. Default:
+    none; native accepts the fields of all releases, operator those of the contract's release."""
     command: list[str]
     """Command of the container. Default: the image's."""
     image: Required[str]

@@ -12,11 +12,12 @@ from ...families.llmaz.types import (
     ScaleTrigger,
     ServiceSpec,
 )
-from ..serving.argument_maps import AUTOSCALED, NAMESPACE, POD_ARGUMENTS, realization
+from ..serving.argument_maps import AUTOSCALED, NAMESPACE, POD_ARGUMENTS, realization, release
 from ..serving.mapped_arguments import ArgumentMap, Changed, Own
 
 _EARLIER = "an earlier release's name or place of another argument"
 _DECLARED = realization("native registers no Kubernetes object; operator creates the llmaz resource.")
+_RELEASE = release("llmaz")
 _CLAIMED = {
     "model": Own(
         "pulumi.Input[dict[str, Any]]",
@@ -36,6 +37,7 @@ WORKLOAD = ArgumentMap(
         "name": Own("str", "Name of the Kubernetes objects. Default: the component's name."),
         "namespace": NAMESPACE,
         "realization": realization("native renders plain Kubernetes objects; operator creates the llmaz resource."),
+        "release": _RELEASE,
         "workload": Own(
             "str",
             "auto, lws or deployment. auto creates a LeaderWorkerSet only if a replica spans several pods. "
@@ -56,6 +58,7 @@ OPEN_MODEL = ArgumentMap(
     own={
         "name": Own("str", "Name of the model. Default: the component's name."),
         "realization": _DECLARED,
+        "release": _RELEASE,
     },
     flat=("source", "source.model_hub", "inference_config"),
     renamed={"source.model_hub.name": "hub"},
@@ -131,6 +134,7 @@ BACKEND_RUNTIME = ArgumentMap(
     own={
         "name": Own("str", "Name of the runtime. Default: the component's name."),
         "realization": _DECLARED,
+        "release": _RELEASE,
     },
     without=dict.fromkeys(("commands", "multi_host_commands", "args", "resources", "scale_triggers"), _EARLIER),
     changed={"recommended_configs": Changed("Without one, a Playground would have no arguments.", required=True)},

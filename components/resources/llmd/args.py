@@ -71,6 +71,9 @@ class VariantAutoscalingArgs(TypedDict, total=False):
     realization: str
     """native renders a HorizontalPodAutoscaler on metrics of the engine; operator creates the VariantAutoscaling for
     llm-d's controller, and an autoscaler that follows it. Default: native."""
+    release: str
+    """Release of llm-d WVA whose API the arguments follow, such as the one whose operator runs in the cluster.
+    Default: none; native accepts the fields of all releases, operator those of the contract's release."""
     workload: str
     """auto, lws or deployment, as the targets are deployed. Default: auto."""
     targets: Required[pulumi.Input[list[dict[str, Any]]]]

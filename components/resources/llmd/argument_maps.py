@@ -1,7 +1,7 @@
 """How the arguments of a VariantAutoscaling map to its resource and to the service levels that it is sized for."""
 
 from ...families.llmd.types import AcceleratorProfile, ConfigMapKeyRef, VariantAutoscalingSpec
-from ..serving.argument_maps import realization
+from ..serving.argument_maps import realization, release
 from ..serving.mapped_arguments import ArgumentMap, Changed, Own
 
 VARIANT_AUTOSCALING = ArgumentMap(
@@ -18,6 +18,7 @@ VARIANT_AUTOSCALING = ArgumentMap(
             "native renders a HorizontalPodAutoscaler on metrics of the engine; operator creates the "
             "VariantAutoscaling for llm-d's controller, and an autoscaler that follows it."
         ),
+        "release": release("llm-d WVA"),
         "workload": Own("str", "auto, lws or deployment, as the targets are deployed. Default: auto."),
         "targets": Own(
             "pulumi.Input[list[dict[str, Any]]]",

@@ -7,8 +7,11 @@ VariantAutoscaling
 
 import pulumi
 
+from ...contract.releases import Span
 from ...families.llmd.controller.config_maps import class_key
+from ...families.llmd.kinds import RELEASES
 from ...families.llmd.names import ACCELERATOR_LABEL, API, CLASSES
+from ...families.llmd.types import LAST_WITH_CLASS
 from ...fleet.rendered import Rendered
 from ..serving.arguments import Arguments, format_problem, log_warnings
 from ..serving.objects import kubernetes_object, token
@@ -22,8 +25,7 @@ class VariantAutoscaling(pulumi.ComponentResource):
     """Scales a workload to keep a latency promise, within bounds that a queueing model finds.
 
     Does not create the workload, the metrics adapter or the controller, nor the controller's ConfigMaps of classes
-    and
-    prices: all variants of a cluster share them, and ModelFleet creates them.
+    and prices: all variants of a cluster share them, and ModelFleet creates them.
     """
 
     autoscaler: pulumi.Output[str]
@@ -84,8 +86,13 @@ def _render(name: str, args: VariantAutoscalingArgs) -> Rendered:
     arguments.check()
     labels = {ACCELERATOR_LABEL: arguments.get("accelerator")}
     spec = VARIANT_AUTOSCALING.spec(arguments.values)
-    if "modelProfile" in spec:  # releases without a profile have no class either
+    if "modelProfile" in spec and _has_class(arguments.get("release", "")):
         key = class_key(arguments.get("service_class", DEFAULT_CLASS))
         spec = {"sloClassRef": {"name": CLASSES, "key": key}, **spec}
     metadata = {"name": own, "namespace": namespace, "labels": labels}
     return render_one(arguments.resource(API, "VariantAutoscaling", metadata, spec), targets, options)
+
+
+def _has_class(release: str) -> bool:
+    """Whether variants of a release refer to their service class; unknown releases are reported with the resource."""
+    return release not in RELEASES.names or RELEASES.covers(Span(until=LAST_WITH_CLASS), release)

@@ -99,6 +99,9 @@ class ModelArgs(TypedDict, total=False):
     """Namespace of the model, and of the services that serve it. Default: default."""
     realization: str
     """native registers no Kubernetes object; operator creates the LLMKube resource. Default: native."""
+    release: str
+    """Release of LLMKube whose API the arguments follow, such as the one whose operator runs in the cluster. Default:
+    none; native accepts the fields of all releases, operator those of the contract's release."""
     source: Required[str]
     """Where the weights are: an http(s) URL, a Hugging Face repository (org/name or hf://org/name@revision),
     s3://BUCKET/KEY, pvc://CLAIM/PATH, or a path on the node."""
@@ -450,6 +453,9 @@ class InferenceServiceArgs(TypedDict, total=False):
     """Namespace of the Kubernetes objects, and of the model. Default: default."""
     realization: str
     """native renders plain Kubernetes objects; operator creates the LLMKube resource. Default: native."""
+    release: str
+    """Release of LLMKube whose API the arguments follow, such as the one whose operator runs in the cluster. Default:
+    none; native accepts the fields of all releases, operator those of the contract's release."""
     service_account_name: str
     """Service account of the pods."""
     cache_claim: str

@@ -59,7 +59,7 @@ from ...families.llmkube.types.shared import (
     ModelPoolSpec,
 )
 from ...families.llmkube.types.values import GatewayRef, LocalObjectReference
-from ..serving.argument_maps import AUTOSCALED, realization
+from ..serving.argument_maps import AUTOSCALED, realization, release
 from ..serving.mapped_arguments import ArgumentMap, Changed, Own
 
 MODEL = ArgumentMap(
@@ -70,6 +70,7 @@ MODEL = ArgumentMap(
         "name": Own("str", "Name of the model. Default: the component's name."),
         "namespace": Own("str", "Namespace of the model, and of the services that serve it. Default: default."),
         "realization": realization("native registers no Kubernetes object; operator creates the LLMKube resource."),
+        "release": release("LLMKube"),
     },
 )
 INFERENCE_SERVICE = ArgumentMap(
@@ -80,6 +81,7 @@ INFERENCE_SERVICE = ArgumentMap(
         "name": Own("str", "Name of the Kubernetes objects. Default: the component's name."),
         "namespace": Own("str", "Namespace of the Kubernetes objects, and of the model. Default: default."),
         "realization": realization("native renders plain Kubernetes objects; operator creates the LLMKube resource."),
+        "release": release("LLMKube"),
         "service_account_name": Own("str", "Service account of the pods."),
         "cache_claim": Own("str", "PersistentVolumeClaim that caches weights that the runtime fetches itself."),
         "cache_host_path": Own("str", "Folder on the node that caches weights that the runtime fetches itself."),

@@ -185,6 +185,14 @@ def realization(text: str) -> Own:
     return Own("str", f"{text} Default: native.")
 
 
+def release(project: str) -> Own:
+    return Own(
+        "str",
+        f"Release of {project} whose API the arguments follow, such as the one whose operator runs in the cluster. "
+        "Default: none; native accepts the fields of all releases, operator those of the contract's release.",
+    )
+
+
 POD_ARGUMENTS = {
     "tolerations": Own("list[dict[str, Any]]", "Tolerations added to every pod."),
     "service_account_name": Own("str", "Name of the pods' service account."),

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from ...contract.base import whole_float_to_int
 from ...contract.checking import check
 from ...contract.findings.ids import RuleId
+from ...contract.kinds import Kind
 from ...contract.load import LoadedResource
 from ...contract.problems import Problem, Severity, errors, field_path, path_parts
 from ...families import kinds
@@ -106,7 +107,7 @@ class Arguments:
             InvalidArguments: it violates the contract, or problems were recorded; every problem is listed.
         """
         value = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
-        loaded, problems = _checked(value, metadata["name"])
+        loaded, problems = _checked(value, metadata["name"], self.get("release", ""))
         if loaded is None or self._problems:
             raise_errors([*self._problems, *problems])
         return loaded
@@ -179,21 +180,33 @@ def flavors_or_manifests(args: Mapping[str, Any]) -> Found:
         yield "flavors", "is required unless manifests is set; list the flavors of the nodes"
 
 
-def load_reference(value: Mapping[str, Any]) -> LoadedResource:
+def load_reference(value: Mapping[str, Any], of: Kind) -> LoadedResource:
     """Validate and return a manifest that a component refers to.
+
+    Args:
+        value: The manifest.
+        of: The kind of the component's own resource. Manifests of the same API are read in its release.
 
     Raises:
         InvalidArguments: its kind is unknown, or it violates the contract.
     """
-    loaded, problems = _checked(whole_numbers(dict(value)), "a referenced manifest")
+    kind = kinds().find(value.get("apiVersion"), value.get("kind"))
+    release = of.release if kind and kind.releases.family == of.releases.family else ""
+    loaded, problems = _checked(whole_numbers(dict(value)), "a referenced manifest", release)
     return loaded or raise_errors(problems)
 
 
-def _checked(value: dict[str, Any], name: str) -> tuple[LoadedResource | None, list[Problem]]:
+def _checked(value: dict[str, Any], name: str, release: str) -> tuple[LoadedResource | None, list[Problem]]:
     kind = kinds().find(value.get("apiVersion"), value.get("kind"))
     if kind is None:
         reason = f"unknown kind {value.get('apiVersion')}/{value.get('kind')}"
         return None, [Problem(PROGRAM, 0, "", name, "kind", reason)]
+    if release and release not in kind.releases.names:
+        reason = f"must be a release of {kind.releases.project}: {', '.join(kind.releases.names)}, found {release!r}"
+        return None, [Problem(PROGRAM, 0, kind.kind, name, "release", reason, rule=RuleId.SETTINGS)]
+    kind = kind.at(release)
+    if kind.absence:
+        return None, [Problem(PROGRAM, 0, kind.kind, name, "release", kind.absence, rule=RuleId.SETTINGS)]
     resource, problems = check(value, kind)
     if resource is None:
         named = value.get("metadata", {}).get("name", name)

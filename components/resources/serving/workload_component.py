@@ -164,8 +164,10 @@ def render_one(
     Raises:
         InvalidArguments: the resource is invalid or does not fit; every problem is listed.
     """
-    others = tuple(load_reference(manifest) for manifest in manifests)
-    planned = plan(Manifests((resource, *others)), Environment(options=options))
+    others = tuple(load_reference(manifest, resource.kind) for manifest in manifests)
+    release = resource.kind.release
+    releases = {resource.kind.releases.family: release} if release else {}
+    planned = plan(Manifests((resource, *others)), Environment(options=replace(options, releases=releases)))
     report_errors(planned.problems)
     rendered = next(item for item in planned.fleet.rendered if item.source is resource)
     item = replace(rendered, warnings=planned.problems)

@@ -23,8 +23,9 @@ WEBHOOK = (
     "is required: it tells where the metrics of the role come from",
     "is no metric of the role",
     "must fit the bounds of its roles",
+    "is required: name the ModelServing to scale",
 )
-"""Rules of v1.0.0's webhook whose CEL would exceed the API server's budget."""
+"""Rules of v1.0.0's webhook that our definitions lack, most of them because of the API server's budget for CEL."""
 
 
 @pytest.fixture(scope="module")

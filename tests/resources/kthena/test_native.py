@@ -190,3 +190,51 @@ def test_what_a_booster_cannot_be_is_named(args: Any, path: str) -> None:
     with pytest.raises(InvalidArguments) as caught:
         deploy(run)
     assert any(path in error["property_path"] for error in caught.value.errors or ()), caught.value
+
+
+def targeted(**args: Any) -> Callable[[], None]:
+    """A policy of v1.0.0, which names its target itself."""
+
+    def run() -> None:
+        opts = options()
+        serving = ModelServing("chat", {"template": {"roles": [role("leader")]}}, opts)
+        source = {"vllm:num_requests_waiting": {"pod": {"port": 8000}}}
+        target = {"target_ref": {"name": "chat"}, "metric_sources": source}
+        given: Any = {
+            "metrics": [{"name": "vllm:num_requests_waiting", "target_value": "5"}],
+            "homogeneous_target": {"target": target, "min_replicas": 1, "max_replicas": 4},
+            "targets": [serving.manifest],
+            **args,
+        }
+        given = {key: value for key, value in given.items() if value is not None}
+        policy = AutoscalingPolicy("busy", given, opts)
+        pulumi.export("autoscalers", policy.autoscalers)
+        pulumi.export("policy", policy.policy)
+
+    return run
+
+
+@pytest.mark.parametrize("release", [None, "v1.0.0"])
+def test_a_policy_with_a_target_is_an_autoscaler(release: str | None) -> None:
+    recorded = deploy(targeted(release=release))
+    (found,) = (e for e in recorded.graph if e.parent == "inference-platform:index:AutoscalingPolicy::busy")
+    assert (found.key, found.provider) == (f"{HPA}::busy-hpa", PROVIDER)
+    spec = found.inputs["spec"]
+    assert (spec["minReplicas"], spec["maxReplicas"], spec["scaleTargetRef"]["name"]) == (1, 4, "chat")
+    assert recorded.exports == {"autoscalers": ["busy"], "policy": "busy"}
+
+
+@pytest.mark.parametrize(
+    ("args", "path", "reason"),
+    [
+        ({"targets": None}, "targets", "must be a list of manifests, found nothing"),
+        ({"homogeneous_target": None}, "targets", "has no effect without homogeneous_target"),
+        ({"release": "v0.4.0"}, "spec.homogeneousTarget", "v1.0.0 has it"),
+        ({"release": "v9.9.9"}, "release", "must be a release of Kthena: 97b99f41, v0.1.0"),
+    ],
+)
+def test_a_policy_is_refused_with_the_argument(args: dict[str, Any], path: str, reason: str) -> None:
+    with pytest.raises(InvalidArguments) as caught:
+        deploy(targeted(**args))
+    errors = {error["property_path"]: error["reason"] for error in caught.value.errors or ()}
+    assert reason in errors[path]

@@ -159,3 +159,38 @@ def test_what_a_binding_cannot_use_is_named(args: dict[str, Any], path: str, rea
         deploy(bound(**args))
     errors = {error["property_path"]: error["reason"] for error in caught.value.errors or ()}
     assert reason in errors[path]
+
+
+@pytest.mark.parametrize("release", ["v1.0.0", None])
+def test_the_form_of_a_later_release_needs_that_release(release: str | None) -> None:
+    def program() -> None:
+        opts = options()
+        target: Any = {
+            "target_ref": {"kind": "ModelServing", "name": "chat"},
+            "metric_sources": {"queue": {"prometheus": {"server_url": "http://p:9090", "query": "q", "auth": {}}}},
+        }
+        given: Any = {
+            **OPERATED,
+            "metrics": [{"name": "queue", "target_value": "5"}],
+            "homogeneous_target": {"target": target, **BOUNDS},
+            "targets": [serving(opts).manifest],
+        }
+        AutoscalingPolicy("busy", given | ({"release": release} if release else {}), opts)
+
+    if release is None:
+        with pytest.raises(InvalidArguments, match=r"spec.homogeneousTarget: unknown field of Kthena 97b99f41"):
+            deploy(program)
+        return
+    assert spec(deploy(program), WORKLOAD, "AutoscalingPolicy", "busy") == {
+        "metrics": [{"name": "queue", "targetValue": "5"}],
+        "homogeneousTarget": {
+            "target": {
+                "targetRef": {"kind": "ModelServing", "name": "chat"},
+                "metricSources": {
+                    "queue": {"prometheus": {"serverURL": "http://p:9090", "query": "q", "auth": {}}},
+                },
+            },
+            "minReplicas": 1,
+            "maxReplicas": 4,
+        },
+    }

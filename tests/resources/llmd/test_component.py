@@ -135,6 +135,38 @@ def test_a_form_without_a_profile_needs_no_promise() -> None:
     assert names == ["vllm:gpu_cache_usage_perc", "vllm:num_requests_waiting"], "of vLLM before v0.9.2"
 
 
+def test_the_controller_of_a_later_release_is_sent_its_form() -> None:
+    changes: dict[str, Any] = dict.fromkeys(("model_profile", "promise", "load", "cents_per_hour"))
+    changes |= {"realization": "operator", "scale_target_ref": {"kind": "Deployment", "name": "chat"}}
+    changes["targets"] = of_llmkube(image="vllm/vllm-openai:v0.11.0")
+    recorded = deployed(**changes, release="v0.5.1")
+    assert recorded[VARIANT].inputs["spec"] == {
+        "scaleTargetRef": {"kind": "Deployment", "name": "chat"},
+        "modelID": MODEL,
+    }
+    (metric,) = recorded[f"{HPA}::chat-va-hpa"].inputs["spec"]["metrics"]
+    assert metric["external"]["metric"]["name"] == "wva_desired_replicas"
+    assert "v0.5.0 to 4bbb15fa" in refused(**changes)["spec.scaleTargetRef"]
+
+
+@pytest.mark.parametrize(("release", "has_class"), [("v0.0.4", True), ("v0.0.5", True), ("v0.4.1", False)])
+def test_a_variant_has_the_class_that_its_release_has(release: str, has_class: bool) -> None:
+    parameters = {
+        "decode_parms": {"alpha": "20.58", "beta": "0.41"},
+        "prefill_parms": {"gamma": "5.2", "delta": "0.1"},
+    }
+    entry = {"acc": "L4", "acc_count": 1, "max_batch_size": 4, "perf_parms": parameters}
+    load = {"requests_per_minute": 40, "output_tokens": 178, "input_tokens": 100}
+    changes: dict[str, Any] = {"model_profile": {"accelerators": [entry]}, "load": load}
+    changes["targets"] = of_llmkube(image="vllm/vllm-openai:v0.11.0")
+    recorded = deployed(**changes, release=release, realization="operator")
+    assert ("sloClassRef" in recorded[VARIANT].inputs["spec"]) is has_class
+
+
+def test_an_unknown_release_is_refused() -> None:
+    assert "must be a release of llm-d WVA: c0f645c, v0.0.1" in refused(release="v9")["release"]
+
+
 @pytest.mark.parametrize("missing", ["promise", "load"])
 def test_a_profile_needs_what_it_is_sized_for(missing: str) -> None:
     assert missing in refused(**{missing: None})

@@ -150,6 +150,15 @@ _KIND = Rule(
 )
 
 
+def _unnamed(target: Json) -> Iterator[Violation]:
+    if not target.target_ref.name:
+        yield ("targetRef", "name"), "is required: name the ModelServing to scale"
+
+
+_NAMED = Rule("", _unnamed, "")
+"""Without CEL, because bindings, whose targets have the same type, may lack it; v1.0.0's webhook checks it."""
+
+
 def bounded_of(spec: Json) -> _Parts:
     """Yield the targets of a binding or policy with their bounds, in any form, except roles."""
     for attribute, wire in (
@@ -370,6 +379,7 @@ WHOLE_POLICY = tuple(
         _A_TARGET,
         check_parts(BOUNDS, _policy_bounds),
         check_parts(_KIND, _policy_references),
+        check_parts(_NAMED, _policy_references),
         check_parts(_ONE_SOURCE, _sources),
         check_parts(_SERVER, _servers),
         _ROLE_SOURCES,

@@ -4,7 +4,9 @@ import copy
 from typing import Any
 
 import pytest
+import yaml
 
+from components.families import parse
 from components.families.kthena.kinds import RELEASES
 from tests.contract.changing import REMOVED, changed, problems_of
 from tests.families.kthena.api.samples import kind_of, made
@@ -368,6 +370,22 @@ CASES: dict[str, Case] = {
         f"{HOMOGENEOUS}/target/targetRef/kind",
         "must be ModelServing",
     ),
+    "a target of a policy without a name": (
+        SCALED,
+        {f"{HOMOGENEOUS}/target/targetRef/name": REMOVED},
+        ("v1.0.0",),
+        ("v1.0.0",),
+        f"{HOMOGENEOUS}/target/targetRef/name",
+        "name the ModelServing to scale",
+    ),
+    "a target of a policy with an empty name": (
+        SCALED,
+        {f"{HOMOGENEOUS}/target/targetRef/name": ""},
+        ("v1.0.0",),
+        ("v1.0.0",),
+        f"{HOMOGENEOUS}/target/targetRef/name",
+        "name the ModelServing to scale",
+    ),
 }  # fmt: skip
 
 
@@ -390,3 +408,12 @@ def test_it_is_accepted_elsewhere(case: Case) -> None:
     document, changes, written, refused, _, _ = case
     for release in set(written) - set(refused):
         assert found_in(release, document, changes) == [], release
+
+
+def test_a_form_of_an_earlier_release_is_reported_once() -> None:
+    """Once as unknown, and not again as missing, which it is for the releases that require it."""
+    found = parse(yaml.safe_dump(SEVERAL), "m.yaml", {"kthena": "v1.0.0"}).problems
+    assert [(problem.path, problem.reason.partition(";")[0]) for problem in found] == [
+        ("spec.backend", "is required by Kthena v1.0.0"),
+        ("spec.backends", "unknown field of Kthena v1.0.0"),
+    ]

@@ -17,6 +17,7 @@ from components.families.llmd.family import FAMILY
 from components.families.llmd.kinds import RELEASES, VARIANT_AUTOSCALING
 from components.families.migration import Batch, MigratedDocument, drop_losses, migrate
 from tests.families.llmd.support import LABEL, fleet, hpa_in, of_lws, variant
+from tests.fleets import errors
 
 Object = dict[str, Any]
 EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_MIGRATIONS", "40"))
@@ -392,6 +393,25 @@ def test_there_and_back_is_the_same_where_nothing_is_lost(origin: str, target: s
             assert only(back) == document
 
     run()
+
+
+@pytest.mark.parametrize(("origin", "target"), ROUTES)
+def test_the_same_is_rendered_where_nothing_is_lost(origin: str, target: str) -> None:
+    @settings(max_examples=EXAMPLES, deadline=None)
+    @given(documents(origin))
+    def run(document: Object) -> None:
+        batch = converted(document, origin=origin, target=target)
+        if not batch.losses:
+            assert outcome(only(batch)) == outcome(document)
+
+    run()
+
+
+def outcome(document: Object) -> list[Any]:
+    """Return the objects that a variant of the workload ``chat`` becomes natively, and the fields with errors."""
+    found = fleet(document, *of_lws())
+    bodies = [body for item in found.rendered if item.kind == "VariantAutoscaling" for body in item.objects]
+    return [bodies, sorted({problem.reason for problem in errors(found)})]
 
 
 def test_a_migrated_variant_is_rendered_as_before() -> None:
