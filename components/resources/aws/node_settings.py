@@ -73,7 +73,8 @@ class TypeSettings(Section):
     """Availability zones of these nodes. Default: gpuNodes.zones."""
     existing_groups: list[Annotated[str, Field(pattern=GROUP_NAME, max_length=253)]] = Field(default_factory=list)
     """Names of existing node groups or Karpenter pools with these nodes, which the stack uses without owning them: it
-    creates no nodes of this type. The other settings of the type describe them. Default: the stack creates the nodes."""
+    creates no nodes of this type. The other settings of the type describe them. Default: none; the stack creates the
+    nodes."""
     spot_types: list[str] = Field(default_factory=list)
     """Additional instance types that the pods may run on, to draw from more spot capacity pools."""
     efa: bool = False

@@ -28,11 +28,11 @@ def check_existing(groups: Iterable[NodeGroupPlan], environment: NodeEnvironment
         rule = environment.nodes.of(group.node.name)
         for lacking in _lacking(group, rule, environment) if group.existing else ():
             reason = (
-                f"models need nodes {group.name} {lacking}; change the model, use other groups, or remove the setting "
-                "to have the nodes created"
+                f"models need nodes {group.name} {lacking}; change the model, use other groups, or remove the "
+                "setting to have the nodes created"
             )
-            key = ("types", group.node.name, "existingGroups")
-            yield place.problem(key, reason, rule=RuleId.NODES_PLACEMENT)
+            path = ("types", group.node.name, "existingGroups")
+            yield place.problem(path, reason, rule=RuleId.NODES_PLACEMENT)
 
 
 def _lacking(group: NodeGroupPlan, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
