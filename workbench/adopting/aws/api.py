@@ -11,10 +11,10 @@ from .inventory import (
     EFFECTS,
     FARGATE,
     SELF_MANAGED,
-    Cluster,
+    FoundCluster,
+    FoundGroup,
+    FoundReservation,
     Inventory,
-    NodeGroup,
-    Reservation,
     Routes,
     Subnet,
     Taint,
@@ -44,7 +44,7 @@ def read_api(name: str, region: str, profile: str) -> Inventory:
         import boto3  # type: ignore[import-untyped]
         from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
     except ImportError:
-        raise WorkbenchError('--aws requires boto3; run: pip install "inference-platform[aws]"', 2) from None
+        raise WorkbenchError("--aws requires boto3: pip install 'inference-platform[workbench,aws]'", 2) from None
     try:
         session = boto3.Session(profile_name=profile or None, region_name=region or None)
         if not session.region_name:
@@ -96,7 +96,7 @@ class _Account:
         vpc = config.get("vpcId", "")
         subnets = self._subnets(vpc)
         zones = {subnet.id: subnet.zone for subnet in subnets}
-        cluster = Cluster(
+        cluster = FoundCluster(
             name=name,
             region=self.session.region_name,
             version=described.get("version", ""),
@@ -150,17 +150,17 @@ class _Account:
             for item in sorted(found, key=lambda item: item["SubnetId"])
         )
 
-    def _groups(self, cluster: str, zones: Mapping[str, str]) -> Iterator[NodeGroup]:
+    def _groups(self, cluster: str, zones: Mapping[str, str]) -> Iterator[FoundGroup]:
         for name in sorted(self.items("eks", "ListNodegroups", "nodegroups", clusterName=cluster)):
             for page in self.call("eks", "DescribeNodegroup", clusterName=cluster, nodegroupName=name):
                 yield self._group(page["nodegroup"], zones)
 
-    def _group(self, item: Mapping[str, Any], zones: Mapping[str, str]) -> NodeGroup:
+    def _group(self, item: Mapping[str, Any], zones: Mapping[str, str]) -> FoundGroup:
         template = self._template(item.get("launchTemplate") or {})
         target = template.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget", {})
         types = item.get("instanceTypes") or [template[key] for key in ("InstanceType",) if template.get(key)]
         scaling = item.get("scalingConfig") or {}
-        return NodeGroup(
+        return FoundGroup(
             name=item["nodegroupName"],
             instance_types=tuple(types),
             capacity=item.get("capacityType") or "ON_DEMAND",
@@ -196,10 +196,10 @@ class _Account:
             if f"kubernetes.io/cluster/{cluster}" in tags and _MANAGED_TAG not in tags:
                 yield item["AutoScalingGroupName"]
 
-    def _reservations(self) -> Iterator[Reservation]:
+    def _reservations(self) -> Iterator[FoundReservation]:
         for item in self.items("ec2", "DescribeCapacityReservations", "CapacityReservations"):
             if item.get("State") in _USABLE:
-                yield Reservation(
+                yield FoundReservation(
                     id=item["CapacityReservationId"],
                     instance_type=item.get("InstanceType", ""),
                     zone=item.get("AvailabilityZone", ""),

@@ -12,19 +12,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .documents import Value, read_document
+from .documents import FileValue, read_document
 from .inventory import (
     EFFECTS,
     FARGATE,
     SELF_MANAGED,
-    Cluster,
-    Finding,
+    FoundCluster,
+    FoundGroup,
+    FoundReservation,
     Inventory,
-    NodeGroup,
-    Reservation,
     Routes,
     Subnet,
     Taint,
+    Unexpressed,
     unexpressed,
     zones_of,
 )
@@ -67,7 +67,7 @@ def read_cloudformation(paths: Sequence[Path], name: str) -> Inventory:
     for path in paths:
         stack.add(read_document("--cloudformation", path))
     if stack.template is None:
-        Value(str(paths[-1]), "", None).fail(f"has no template; {_NEXT}")
+        FileValue(str(paths[-1]), "", None).fail(f"has no template; {_NEXT}")
     clusters = {stack.name_of(resource, "Name"): resource for resource in stack.of("AWS::EKS::Cluster")}
     return stack.inventory(clusters[one_cluster(stack.template, clusters, name)])
 
@@ -75,24 +75,24 @@ def read_cloudformation(paths: Sequence[Path], name: str) -> Inventory:
 @dataclass(frozen=True, slots=True)
 class _Resource:
     id: str
-    properties: Value
+    properties: FileValue
 
 
 @dataclass(slots=True)
 class _Stack:
-    template: Value | None = None
+    template: FileValue | None = None
     physical: dict[str, str] = field(default_factory=dict)
     """Physical ID by logical ID."""
     parameters: dict[str, str] = field(default_factory=dict)
     pseudo: dict[str, str] = field(default_factory=dict)
-    findings: dict[Finding, None] = field(default_factory=dict)
+    findings: dict[Unexpressed, None] = field(default_factory=dict)
     _cache: dict[str, list[_Resource]] = field(default_factory=dict)
 
-    def add(self, document: Value) -> None:
+    def add(self, document: FileValue) -> None:
         """Add a file, which is recognized by its keys."""
         keys = document.map()
-        for listed in ("StackResources", "StackResourceSummaries"):
-            for item in document.at(listed).items():
+        for key in ("StackResources", "StackResourceSummaries"):
+            for item in document.at(key).items():
                 self.physical[item.at("LogicalResourceId").text()] = item.at("PhysicalResourceId").text()
                 self._names_in(item.at("StackId").text())
         for stack in document.at("Stacks").items():
@@ -135,7 +135,7 @@ class _Stack:
             for key in _READ[kind]:
                 if key in given.map():
                     values[key] = self._resolved(given.at(key).raw, id_, key, 0)
-            yield _Resource(id_, Value(given.file, given.path, values))
+            yield _Resource(id_, FileValue(given.file, given.path, values))
 
     def _resolved(self, value: Any, id_: str, path: str, depth: int) -> Any:  # noqa: ANN401  of the file
         """Return a value without functions; None and a finding for those whose result is unknown."""
@@ -151,7 +151,7 @@ class _Stack:
         found = self._called(function, value[function])
         if found is None:
             reason = f"{path}: the result of {function} is not determined by the files; {_NEXT}"
-            self.findings[Finding(f"resource {id_}", reason)] = None
+            self.findings[Unexpressed(f"resource {id_}", reason)] = None
         return found
 
     def _called(self, function: str, argument: Any) -> str | None:  # noqa: ANN401  of the file
@@ -207,7 +207,7 @@ class _Stack:
         reservations = tuple(self._reservations())
         return Inventory(
             source=values.file,
-            cluster=Cluster(
+            cluster=FoundCluster(
                 name=name,
                 region=self.pseudo.get("AWS::Region", ""),
                 version=values.at("Version").scalar(),
@@ -261,12 +261,12 @@ class _Stack:
         ]
         return tuple(subnets), vpc
 
-    def _group(self, item: _Resource, zones: Mapping[str, str]) -> NodeGroup:
+    def _group(self, item: _Resource, zones: Mapping[str, str]) -> FoundGroup:
         values, template = item.properties, self._template(item.properties.at("LaunchTemplate"))
         types = values.at("InstanceTypes").texts() or tuple(filter(None, [template.at("InstanceType").text()]))
         target = template.at("CapacityReservationSpecification", "CapacityReservationTarget")
         referred = bool(values.at("LaunchTemplate").map())
-        return NodeGroup(
+        return FoundGroup(
             name=self.name_of(item, "NodegroupName"),
             instance_types=types,
             capacity=values.at("CapacityType").text() or "ON_DEMAND",
@@ -285,12 +285,12 @@ class _Stack:
             notes=("its launch template is not in the template",) if referred and not template.map() else (),
         )
 
-    def _template(self, reference: Value) -> Value:
+    def _template(self, reference: FileValue) -> FileValue:
         id_ = reference.at("Id").text()
         for item in self.of("AWS::EC2::LaunchTemplate"):
             if id_ and self.physical.get(item.id) == id_:
                 return item.properties.at("LaunchTemplateData")
-        return Value(reference.file, reference.path, None)
+        return FileValue(reference.file, reference.path, None)
 
     def _self_managed(self, cluster: str) -> Iterator[str]:
         for item in self.of("AWS::AutoScaling::AutoScalingGroup"):
@@ -298,11 +298,11 @@ class _Stack:
             if f"kubernetes.io/cluster/{cluster}" in tags:
                 yield self.physical.get(item.id, item.id)
 
-    def _reservations(self) -> Iterator[Reservation]:
+    def _reservations(self) -> Iterator[FoundReservation]:
         for item in self.of("AWS::EC2::CapacityReservation"):
             values = item.properties
             if self.physical.get(item.id):
-                yield Reservation(
+                yield FoundReservation(
                     id=self.physical[item.id],
                     instance_type=values.at("InstanceType").text(),
                     zone=values.at("AvailabilityZone").text(),

@@ -19,7 +19,7 @@ _DIGITS = 10
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*")
 
 
-class Value:
+class FileValue:
     """A value in a file."""
 
     def __init__(self, file: str, path: str, value: Any) -> None:  # noqa: ANN401  whatever the file contains
@@ -51,22 +51,22 @@ class Value:
             self.expected("a map")
         return self.raw
 
-    def at(self, *keys: str) -> "Value":
+    def at(self, *keys: str) -> "FileValue":
         """Return the value below keys; its ``raw`` is None if it is missing."""
         value = self
         for key in keys:
             name = f".{key}" if _PLAIN.fullmatch(key) else f"[{key!r}]"
-            value = Value(value.file, (value.path + name).removeprefix("."), value.map().get(key))
+            value = FileValue(value.file, (value.path + name).removeprefix("."), value.map().get(key))
         return value
 
-    def items(self) -> Iterator["Value"]:
+    def items(self) -> Iterator["FileValue"]:
         """Yield the items of a list; none if the value is missing."""
         if self.raw is None:
             return
         if not isinstance(self.raw, list):
             self.expected("a list")
         for index, item in enumerate(self.raw):
-            yield Value(self.file, f"{self.path}[{index}]", item)
+            yield FileValue(self.file, f"{self.path}[{index}]", item)
 
     def text(self) -> str:
         """Return a text; empty if the value is missing."""
@@ -120,7 +120,7 @@ class Value:
         return self.raw
 
 
-def read_document(option: str, path: Path) -> Value:
+def read_document(option: str, path: Path) -> FileValue:
     """Read a JSON or YAML file.
 
     Raises:
@@ -146,7 +146,7 @@ def read_document(option: str, path: Path) -> Value:
         line = f"line {mark.line + 1}: " if mark else ""
         problem = getattr(error, "problem", None) or "cannot be parsed"
         raise WorkbenchError(printable(f"{file}: {line}is not valid YAML: {problem}")) from None
-    return Value(file, "", raw)
+    return FileValue(file, "", raw)
 
 
 class _Loader(yaml.SafeLoader):

@@ -6,16 +6,16 @@ A ClusterConfig states what was asked for: what eksctl adds by default is not in
 from collections.abc import Mapping
 from pathlib import Path
 
-from .documents import Value, read_document
+from .documents import FileValue, read_document
 from .inventory import (
     FARGATE,
     SELF_MANAGED,
-    Cluster,
-    Finding,
+    FoundCluster,
+    FoundGroup,
     Inventory,
-    NodeGroup,
     Subnet,
     Taint,
+    Unexpressed,
     unexpressed,
     zones_of,
 )
@@ -50,7 +50,7 @@ def read_eksctl(path: Path, name: str) -> Inventory:
     own = [item.at("name").text() for item in document.at("nodeGroups").items()]
     return Inventory(
         source=document.file,
-        cluster=Cluster(
+        cluster=FoundCluster(
             name=metadata.at("name").text(),
             region=metadata.at("region").text(),
             version=metadata.at("version").scalar(),
@@ -68,24 +68,24 @@ def read_eksctl(path: Path, name: str) -> Inventory:
     )
 
 
-def _findings(document: Value) -> list[Finding]:
+def _findings(document: FileValue) -> list[Unexpressed]:
     found = []
     if "karpenter" in document.map():
         reason = "its NodePools are in the cluster, not in this file; describe those with accelerators by hand"
-        found.append(Finding("karpenter", f"{reason} (gpuNodes.provisioner and gpuNodes.types)"))
+        found.append(Unexpressed("karpenter", f"{reason} (gpuNodes.provisioner and gpuNodes.types)"))
     if document.at("iam", "withOIDC").truth():
         reason = (
             "the ARN of the provider is not in the file; set cluster.oidcProviderArn without a Pod Identity agent"
         )
-        found.append(Finding("iam.withOIDC", reason))
+        found.append(Unexpressed("iam.withOIDC", reason))
     if document.at("autoModeConfig", "enabled").truth():
         found.append(
-            Finding("autoModeConfig", "EKS Auto Mode launches nodes by its own NodePools, which have no setting")
+            Unexpressed("autoModeConfig", "EKS Auto Mode launches nodes by its own NodePools, which have no setting")
         )
     return found
 
 
-def _subnets(value: Value, *, public: bool) -> list[tuple[str, Subnet]]:
+def _subnets(value: FileValue, *, public: bool) -> list[tuple[str, Subnet]]:
     """Return subnets with their keys: zones, or names with the zone in ``az``."""
     found = []
     for key in value.map():
@@ -96,7 +96,7 @@ def _subnets(value: Value, *, public: bool) -> list[tuple[str, Subnet]]:
     return found
 
 
-def _group(item: Value, zones: Mapping[str, str]) -> NodeGroup:
+def _group(item: FileValue, zones: Mapping[str, str]) -> FoundGroup:
     types = item.at("instanceTypes").texts() or tuple(filter(None, [item.at("instanceType").text()]))
     family = item.at("amiFamily").text()
     target = item.at("capacityReservation", "capacityReservationTarget")
@@ -107,7 +107,7 @@ def _group(item: Value, zones: Mapping[str, str]) -> NodeGroup:
     notes += [f"launch template {template} is not in the file"] if template else []
     missing = [key for key in ("minSize", "maxSize") if item.at(key).raw is None]
     notes += [f"{' and '.join(missing)}: absent, so that the size is unknown"] if missing else []
-    return NodeGroup(
+    return FoundGroup(
         name=item.at("name").text(),
         instance_types=types,
         capacity=_capacity(item),
@@ -125,13 +125,13 @@ def _group(item: Value, zones: Mapping[str, str]) -> NodeGroup:
     )
 
 
-def _capacity(item: Value) -> str:
+def _capacity(item: FileValue) -> str:
     if item.at("instanceMarketOptions", "marketType").text() == "capacity-block":
         return "CAPACITY_BLOCK"
     return "SPOT" if item.at("spot").truth() else "ON_DEMAND"
 
 
-def _taints(value: Value) -> tuple[Taint, ...]:
+def _taints(value: FileValue) -> tuple[Taint, ...]:
     """Return taints, which may be a list, or a map of ``value:effect`` by key."""
     if isinstance(value.raw, dict):
         parts = {key: text.rpartition(":") for key, text in value.texts_by_key().items()}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
-class Finding(NamedTuple):
+class Unexpressed(NamedTuple):
     """Something that the settings do not express.
 
     Attributes:
@@ -22,7 +22,7 @@ class Finding(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class FoundCluster:
     """An EKS cluster.
 
     Attributes:
@@ -68,7 +68,7 @@ class Taint(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class NodeGroup:
+class FoundGroup:
     """A managed node group, or other nodes with the reason why settings cannot express them.
 
     Attributes:
@@ -107,7 +107,7 @@ class NodeGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Reservation:
+class FoundReservation:
     """An active or scheduled capacity reservation.
 
     Attributes:
@@ -136,12 +136,12 @@ class Inventory:
     """
 
     source: str
-    cluster: Cluster
+    cluster: FoundCluster
     subnets: tuple[Subnet, ...] = ()
-    groups: tuple[NodeGroup, ...] = ()
-    reservations: tuple[Reservation, ...] = ()
+    groups: tuple[FoundGroup, ...] = ()
+    reservations: tuple[FoundReservation, ...] = ()
     vpc_ipv6: bool = False
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Unexpressed, ...] = ()
 
     @property
     def zones(self) -> dict[str, str]:
@@ -201,9 +201,9 @@ EFFECTS = {
 """Kubernetes' spelling of the effects of taints in the EKS API."""
 
 
-def unexpressed(names: Iterable[str], title: str, reason: str) -> Iterator[NodeGroup]:
+def unexpressed(names: Iterable[str], title: str, reason: str) -> Iterator[FoundGroup]:
     """Yield nodes that no setting can express."""
-    yield from (NodeGroup(name, title=title, reason=reason) for name in names)
+    yield from (FoundGroup(name, title=title, reason=reason) for name in names)
 
 
 SELF_MANAGED = "is not a managed node group, so that its instance types, labels and taints are not part of EKS's API"

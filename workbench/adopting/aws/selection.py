@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from components.contract.problems import did_you_mean
 
-from .documents import Value
+from .documents import FileValue
 
 
-def one_cluster(document: Value, names: Iterable[str], wanted: str) -> str:
+def one_cluster(document: FileValue, names: Iterable[str], wanted: str) -> str:
     """Return the wanted cluster, or the only one.
 
     Raises:

@@ -15,7 +15,7 @@ from components.fleet.nodes.policy import RESERVED, Capacity
 from components.fleet.placement import taints
 
 from ...errors import WorkbenchError
-from .inventory import Finding, Inventory, NodeGroup, Reservation, Subnet, Taint
+from .inventory import FoundGroup, FoundReservation, Inventory, Subnet, Taint, Unexpressed
 
 _CAPACITIES = {
     "ON_DEMAND": Capacity.ON_DEMAND,
@@ -36,7 +36,7 @@ class AwsSettings:
     """Settings of a stack, by key, and what they do not express."""
 
     values: Mapping[str, Any]
-    findings: tuple[Finding, ...]
+    findings: tuple[Unexpressed, ...]
 
 
 def aws_settings(inventory: Inventory, region: str = "", profile: str = "") -> AwsSettings:
@@ -66,7 +66,7 @@ def aws_settings(inventory: Inventory, region: str = "", profile: str = "") -> A
     by_token = cluster.oidc_provider if not agent else ""
     if not agent and not by_token:
         findings.append(
-            Finding(
+            Unexpressed(
                 f"add-on {_AGENT}",
                 "not found, nor an IAM OIDC provider; install the add-on, or set cluster.oidcProviderArn, before the "
                 "stack installs controllers or reads buckets",
@@ -122,12 +122,12 @@ def _check_required(inventory: Inventory, region: str, private: Mapping[str, str
         raise WorkbenchError("\n".join(map(printable, lines)))
 
 
-def _private_subnets(inventory: Inventory, region: str, findings: list[Finding]) -> dict[str, str]:
+def _private_subnets(inventory: Inventory, region: str, findings: list[Unexpressed]) -> dict[str, str]:
     """Return one private subnet for each zone, those of the control plane first."""
     unknown = [subnet.id for subnet in inventory.subnets if subnet.public is None or not subnet.zone]
     if unknown:
         reason = "neither their zones nor routes and tags tell whether they are private; not used"
-        findings.append(Finding(f"subnets {', '.join(unknown)}", reason))
+        findings.append(Unexpressed(f"subnets {', '.join(unknown)}", reason))
     candidates: dict[str, list[Subnet]] = {}
     for subnet in inventory.subnets:
         if subnet.public is False and subnet.zone:
@@ -137,7 +137,7 @@ def _private_subnets(inventory: Inventory, region: str, findings: list[Finding])
     for zone, subnets in sorted(candidates.items()):
         if region and not (zone.startswith(region) and len(zone) == len(region) + 1):
             findings.append(
-                Finding(f"zone {zone}", "is a local zone or another region's, in which EKS has no control plane")
+                Unexpressed(f"zone {zone}", "is a local zone or another region's, in which EKS has no control plane")
             )
             continue
         first, *others = sorted(subnets, key=lambda subnet: (subnet.id not in used, subnet.id))
@@ -145,31 +145,33 @@ def _private_subnets(inventory: Inventory, region: str, findings: list[Finding])
         if others:
             names = ", ".join(subnet.id for subnet in others)
             reason = f"a stack uses one private subnet in each zone, here {first.id}; others: {names}"
-            findings.append(Finding(f"zone {zone}", reason))
+            findings.append(Unexpressed(f"zone {zone}", reason))
     return chosen
 
 
-def _unusual(inventory: Inventory) -> Iterator[Finding]:
+def _unusual(inventory: Inventory) -> Iterator[Unexpressed]:
     cluster = inventory.cluster
     if cluster.ip_family == "ipv6":
         reason = "its pods have IPv6 addresses only, but the engines of upstream's runtimes listen on 0.0.0.0"
-        yield Finding(f"cluster {cluster.name}", reason)
+        yield Unexpressed(f"cluster {cluster.name}", reason)
     if inventory.vpc_ipv6:
-        yield Finding(f"VPC {cluster.vpc_id}", "has an IPv6 range, which has no setting for an existing VPC")
+        yield Unexpressed(f"VPC {cluster.vpc_id}", "has an IPv6 range, which has no setting for an existing VPC")
     if not cluster.version:
-        yield Finding(f"cluster {cluster.name}", "its version is unknown; set cluster.version")
+        yield Unexpressed(f"cluster {cluster.name}", "its version is unknown; set cluster.version")
 
 
-def _role(roles: Sequence[str], of_types: Iterable[str], findings: list[Finding]) -> str:
+def _role(roles: Sequence[str], of_types: Iterable[str], findings: list[Unexpressed]) -> str:
     """Return the role of the nodes; empty if none is known, so that the stack creates one for its own nodes."""
     first = sorted(filter(None, of_types)) or list(roles)
     if not first:
         reason = "not known; the stack creates one. Set cluster.nodeRoleArn to use that of the existing nodes"
-        findings.append(Finding("role of the nodes", reason))
+        findings.append(Unexpressed("role of the nodes", reason))
         return ""
     if len(roles) > 1:
         others = ", ".join(role for role in roles if role != first[0])
-        findings.append(Finding(f"role {first[0]}", f"is used for nodes that the stack creates; others: {others}"))
+        findings.append(
+            Unexpressed(f"role {first[0]}", f"is used for nodes that the stack creates; others: {others}")
+        )
     return first[0]
 
 
@@ -180,7 +182,7 @@ class _Types:
     inventory: Inventory
     zones: tuple[str, ...]
     entries: dict[str, dict[str, Any]] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Unexpressed] = field(default_factory=list)
     roles: set[str] = field(default_factory=set)
     images: set[str] = field(default_factory=set)
     _claimed: set[str] = field(default_factory=set)
@@ -191,9 +193,9 @@ class _Types:
         """Whether all nodes have this image."""
         return self.images == {"BOTTLEROCKET"}
 
-    def add(self, group: NodeGroup) -> None:
+    def add(self, group: FoundGroup) -> None:
         """Add a node group to the settings of its instance type, or a finding."""
-        self.findings += [Finding(group.subject, note) for note in group.notes]
+        self.findings += [Unexpressed(group.subject, note) for note in group.notes]
         reason = group.reason or self._unusable(group)
         entry: dict[str, Any] = {} if reason else self._entry(group)
         name = group.instance_types[0] if entry else ""
@@ -204,14 +206,14 @@ class _Types:
                 "taints, types or capacity; models on it need a type of their own, or the same labels"
             )
         if reason:
-            self.findings.append(Finding(group.subject, reason))
+            self.findings.append(Unexpressed(group.subject, reason))
             return
         self.entries.setdefault(name, entry)
         self._claimed.add(group.reservation)
         self.roles.add(group.role)
         self._note_image(group)
 
-    def _unusable(self, group: NodeGroup) -> str:
+    def _unusable(self, group: FoundGroup) -> str:
         """Return why no setting expresses a group; empty if one does."""
         if not group.instance_types:
             return "its instance types are not known"
@@ -241,7 +243,7 @@ class _Types:
             return f"its Capacity Block {group.reservation or ''} is not among the reservations that were read"
         return ""
 
-    def _entry(self, group: NodeGroup) -> dict[str, Any]:
+    def _entry(self, group: FoundGroup) -> dict[str, Any]:
         first, *others = group.instance_types
         capacity, reservation = _CAPACITIES[group.capacity], self._reservation(group)
         if reservation and not reservation.block:
@@ -250,18 +252,20 @@ class _Types:
         lost = [zone for zone in group.zones if zone not in self.zones]
         if lost:
             self.findings.append(
-                Finding(group.subject, f"zones {', '.join(lost)} have no private subnet, and are left out")
+                Unexpressed(group.subject, f"zones {', '.join(lost)} have no private subnet, and are left out")
             )
         entry: dict[str, Any] = {"existingGroups": [group.name], "capacity": str(capacity)}
         if reservation and capacity in RESERVED:
             entry["reservation"] = reservation_values(reservation)
         elif group.reservation:
             reason = f"its reservation {group.reservation} is not among those that were read; costs assume on demand"
-            self.findings.append(Finding(group.subject, reason))
+            self.findings.append(Unexpressed(group.subject, reason))
         if zones and len(zones) < len(self.zones):
             entry["zones"] = zones
         if others and capacity in RESERVED:
-            self.findings.append(Finding(group.subject, f"a reservation has one type; left out: {', '.join(others)}"))
+            self.findings.append(
+                Unexpressed(group.subject, f"a reservation has one type; left out: {', '.join(others)}")
+            )
         elif others:
             entry["spotTypes"] = others
         if group.efa and self._has_efa(group, zones, instance(first)):
@@ -274,25 +278,25 @@ class _Types:
         entry |= {"taints": [taint._asdict() for taint in own]} if own else {}
         return entry
 
-    def _has_efa(self, group: NodeGroup, zones: Sequence[str], node: Instance | None) -> bool:
+    def _has_efa(self, group: FoundGroup, zones: Sequence[str], node: Instance | None) -> bool:
         if node and node.fabric_interfaces and len(zones) == 1:
             return True
         reason = "has EFA, which the settings express for nodes in one zone only, of types with EFA"
-        self.findings.append(Finding(group.subject, reason))
+        self.findings.append(Unexpressed(group.subject, reason))
         return False
 
-    def _reservation(self, group: NodeGroup) -> Reservation | None:
+    def _reservation(self, group: FoundGroup) -> FoundReservation | None:
         found = (item for item in self.inventory.reservations if item.id == group.reservation and item.count)
         return next(found, None) if group.reservation else None
 
-    def _labels(self, group: NodeGroup) -> dict[str, str]:
+    def _labels(self, group: FoundGroup) -> dict[str, str]:
         kept: dict[str, str] = {}
         for key, value in sorted(group.labels.items()):
             if key == ACCELERATOR_LABEL or key.startswith(_TOOL_LABELS):
                 continue
             wrong = label_problem(key, value, Provisioner.MANAGED)
             if wrong:
-                self.findings.append(Finding(group.subject, f"label {key} is left out: {wrong}"))
+                self.findings.append(Unexpressed(group.subject, f"label {key} is left out: {wrong}"))
             else:
                 kept[key] = value
         return kept
@@ -316,13 +320,13 @@ class _Types:
             entry.pop("maxNodes", None)
         return True
 
-    def _note_image(self, group: NodeGroup) -> None:
+    def _note_image(self, group: FoundGroup) -> None:
         kind = group.ami_type.partition("_")[0]
         self.images.add(kind)
         if kind not in ("", "AL2023", "BOTTLEROCKET"):
             image = "an image of its own" if kind == "CUSTOM" else f"the image {group.ami_type}"
             reason = f"has {image}; memory, device plugins and image pulls are checked as for AL2023"
-            self.findings.append(Finding(group.subject, reason))
+            self.findings.append(Unexpressed(group.subject, reason))
 
     def add_free_reservations(self) -> None:
         """Let nodes that the stack creates use reservations that no node group names."""
@@ -344,7 +348,7 @@ class _Types:
                 values = {"capacity": str(capacity), "reservation": reservation_values(item)}
                 self.entries[item.instance_type] = values
                 continue
-            self.findings.append(Finding(title, reason))
+            self.findings.append(Unexpressed(title, reason))
 
 
 def _is_intolerable(taint: Taint, instance_type: str) -> bool:
@@ -355,7 +359,7 @@ def _is_intolerable(taint: Taint, instance_type: str) -> bool:
     )
 
 
-def reservation_values(item: Reservation) -> dict[str, Any]:
+def reservation_values(item: FoundReservation) -> dict[str, Any]:
     """Return the setting of a reservation."""
     times = {"starts": item.starts, "ends": item.ends} if item.block else {}
     return {

@@ -8,19 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .documents import Value, read_document
+from .documents import FileValue, read_document
 from .inventory import (
     EFFECTS,
     FARGATE,
     SELF_MANAGED,
-    Cluster,
-    Finding,
+    FoundCluster,
+    FoundGroup,
+    FoundReservation,
     Inventory,
-    NodeGroup,
-    Reservation,
     Routes,
     Subnet,
     Taint,
+    Unexpressed,
     unexpressed,
     zones_of,
 )
@@ -43,8 +43,8 @@ def read_terraform(path: Path, name: str) -> Inventory:
     if "values" not in document.map():
         plan = "is a plan, whose values are not final" if "planned_values" in document.map() else "has no values"
         document.fail(f"{plan}; {_NEXT}")
-    findings: list[Finding] = []
-    state = _State(_resources(document.at("values", "root_module"), findings, 0))
+    findings: list[Unexpressed] = []
+    state = _TerraformState(_resources(document.at("values", "root_module"), findings, 0))
     clusters = {cluster.at("name").text(): cluster for cluster in state.of("aws_eks_cluster")}
     chosen = clusters[one_cluster(document, clusters, name)]
     return state.inventory(chosen, tuple(findings))
@@ -53,7 +53,7 @@ def read_terraform(path: Path, name: str) -> Inventory:
 _DEEPEST = 100
 
 
-def _resources(module: Value, findings: list[Finding], depth: int) -> Iterator[tuple[str, Value]]:
+def _resources(module: FileValue, findings: list[Unexpressed], depth: int) -> Iterator[tuple[str, FileValue]]:
     """Yield type and values of the resources of a module and those below it, without sensitive values."""
     if depth > _DEEPEST:
         module.fail(f"has more than {_DEEPEST} modules in each other")
@@ -63,8 +63,8 @@ def _resources(module: Value, findings: list[Finding], depth: int) -> Iterator[t
             clear, hidden = _in_clear(values.raw, resource.at("sensitive_values").raw)
             if hidden and kind in _READ:
                 reason = f"{', '.join(hidden)}: marked as sensitive, and not read"
-                findings.append(Finding(resource.at("address").text(), reason))
-            yield kind, Value(values.file, values.path, clear)
+                findings.append(Unexpressed(resource.at("address").text(), reason))
+            yield kind, FileValue(values.file, values.path, clear)
     for child in module.at("child_modules").items():
         yield from _resources(child, findings, depth + 1)
 
@@ -80,16 +80,16 @@ def _in_clear(values: Any, marks: Any) -> tuple[Any, list[str]]:  # noqa: ANN401
     return {key: value for key, value in values.items() if key not in hidden}, hidden
 
 
-class _State:
-    def __init__(self, resources: Iterable[tuple[str, Value]]) -> None:
-        self._by_type: dict[str, list[Value]] = {}
+class _TerraformState:
+    def __init__(self, resources: Iterable[tuple[str, FileValue]]) -> None:
+        self._by_type: dict[str, list[FileValue]] = {}
         for kind, values in resources:
             self._by_type.setdefault(kind, []).append(values)
 
-    def of(self, kind: str) -> list[Value]:
+    def of(self, kind: str) -> list[FileValue]:
         return self._by_type.get(kind, [])
 
-    def inventory(self, cluster: Value, findings: tuple[Finding, ...]) -> Inventory:
+    def inventory(self, cluster: FileValue, findings: tuple[Unexpressed, ...]) -> Inventory:
         name, arn = cluster.at("name").text(), cluster.at("arn").text().split(":")
         _, _, _, region, account, *_ = [*arn, "", "", "", "", ""]
         config = _first(cluster.at("vpc_config"))
@@ -97,7 +97,7 @@ class _State:
         subnets = self._subnets(vpc)
         addons = {item.at("addon_name").text() for item in self._in(name, "aws_eks_addon")}
         network = _first(cluster.at("kubernetes_network_config"))
-        read = Cluster(
+        read = FoundCluster(
             name=name,
             region=region,
             version=cluster.at("version").text(),
@@ -123,10 +123,10 @@ class _State:
             findings=findings,
         )
 
-    def _in(self, cluster: str, kind: str) -> list[Value]:
+    def _in(self, cluster: str, kind: str) -> list[FileValue]:
         return [item for item in self.of(kind) if item.at("cluster_name").text() == cluster]
 
-    def _provider(self, cluster: Value) -> str:
+    def _provider(self, cluster: FileValue) -> str:
         """Return the ARN of the IAM OIDC provider with the issuer of a cluster."""
         issuer = _first(_first(cluster.at("identity")).at("oidc")).at("issuer").text().removeprefix("https://")
         providers = self.of("aws_iam_openid_connect_provider")
@@ -158,13 +158,13 @@ class _State:
             for id_, item in sorted(found.items())
         )
 
-    def _group(self, item: Value, zones: Mapping[str, str]) -> NodeGroup:
+    def _group(self, item: FileValue, zones: Mapping[str, str]) -> FoundGroup:
         scaling, reference = _first(item.at("scaling_config")), _first(item.at("launch_template"))
         template = self._template(reference)
         types = item.at("instance_types").texts() or tuple(filter(None, [template.at("instance_type").text()]))
         target = _first(_first(template.at("capacity_reservation_specification")).at("capacity_reservation_target"))
         interfaces = template.at("network_interfaces").items()
-        return NodeGroup(
+        return FoundGroup(
             name=item.at("node_group_name").text(),
             instance_types=types,
             capacity=item.at("capacity_type").text() or "ON_DEMAND",
@@ -183,10 +183,10 @@ class _State:
             notes=("its launch template is not in the state",) if reference.map() and not template.map() else (),
         )
 
-    def _template(self, reference: Value) -> Value:
+    def _template(self, reference: FileValue) -> FileValue:
         id_ = reference.at("id").text()
         found = (item for item in self.of("aws_launch_template") if id_ and item.at("id").text() == id_)
-        return next(found, Value(reference.file, reference.path, None))
+        return next(found, FileValue(reference.file, reference.path, None))
 
     def _profiles(self, cluster: str) -> list[str]:
         return [item.at("fargate_profile_name").text() for item in self._in(cluster, "aws_eks_fargate_profile")]
@@ -199,13 +199,13 @@ class _State:
                 yield item.at("name").text()
 
 
-def _first(value: Value) -> Value:
+def _first(value: FileValue) -> FileValue:
     """Return the only item of a block, which Terraform writes as a list."""
-    return next(value.items(), Value(value.file, f"{value.path}[0]", None))
+    return next(value.items(), FileValue(value.file, f"{value.path}[0]", None))
 
 
-def _reservation(item: Value) -> Reservation:
-    return Reservation(
+def _reservation(item: FileValue) -> FoundReservation:
+    return FoundReservation(
         id=item.at("id").text(),
         instance_type=item.at("instance_type").text(),
         zone=item.at("availability_zone").text(),
