@@ -7,10 +7,10 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes
 
-from components.clouds.aws.environment import own_groups
+from components.clouds.aws.environment import KARPENTER, own_groups
 from components.clouds.aws.facts.iam import DNS_CHALLENGES, controllers
 from components.clouds.aws.nodes.autoscaler import chart_groups, expander_priorities
-from components.clouds.aws.nodes.plan import NodeGroupPlan
+from components.clouds.aws.nodes.plan import NodeGroupPlan, created
 from components.clouds.aws.nodes.quotas import vcpus
 from components.clouds.aws.words import NatGateways, Provisioner, ServiceLinkedRole
 from components.plan.plan import Plan
@@ -69,9 +69,9 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     system = pulumi.Output.all(*(network.private_by_zone[zone] for zone in zones)) if zones else None
     cluster = Cluster("cluster", cluster_args(settings, network.control_plane_subnet_ids, system), options)
     nodes = _ModelNodes(settings, groups, network, cluster, aws)
-    if settings.gpu_nodes.provisioner == Provisioner.KARPENTER:
-        nodes.before.append(nodes.prepare_karpenter())
     charts = [prerequisite.chart.name for prerequisite in planned.prerequisites]
+    if settings.gpu_nodes.provisioner == Provisioner.KARPENTER and not _only_existing(settings, groups, charts):
+        nodes.before.append(nodes.prepare_karpenter())
     roles = [chart for chart in charts if chart in controllers()]
     if not settings.answers_challenges:
         roles = [role for role in roles if role != DNS_CHALLENGES]
@@ -101,6 +101,12 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     if cache:
         exports["imageCache"] = {"registry": cache.registry, "nodePolicy": cache.node_policy}
     return CloudCluster(cluster.provider, site, aws, exports)
+
+
+def _only_existing(settings: Settings, groups: Sequence[NodeGroupPlan], charts: Sequence[str]) -> bool:
+    """Whether the Karpenter of the cluster launches all nodes, in pools that exist."""
+    own = created(groups) or settings.gpu_nodes.general_pool or KARPENTER in charts
+    return bool(groups) and not own
 
 
 def _exports(settings: Settings, planned: Plan, cluster: Cluster, nodes: "_ModelNodes") -> dict[str, Any]:

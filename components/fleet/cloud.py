@@ -70,6 +70,10 @@ class NodePlan(Protocol):
         """Maximum size, which costs, checks and quotas use."""
 
     @property
+    def existing(self) -> Sequence[str]:
+        """Names of the existing node groups that it stands for, which are not created; empty for a new one."""
+
+    @property
     def disk(self) -> NodeDisk | None:
         """The disk of each node; None if it is not billed separately."""
 

@@ -1,7 +1,7 @@
 """The plan of an environment: rendered, sized and checked before anything is registered."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -139,7 +139,8 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
     groups = tuple(group.demand for group in cloud_groups) or node_groups(fleet, policy)
     node_kinds = _node_kinds(groups, environment)
     tolerates_devices = environment.options.tolerates_devices
-    needed, unmet = _needed(fleet, groups, environment, _charts_in_use(fleet, chain, door, environment))
+    cluster = _scaled_cluster(environment, cloud_groups)
+    needed, unmet = _needed(fleet, groups, cluster, _charts_in_use(fleet, chain, door, environment))
     problems += unmet
     if environment.knows_nodes:
         problems += unschedulable(fleet, node_kinds, tolerates_devices=tolerates_devices)
@@ -197,6 +198,15 @@ def _cloud_nodes(fleet: Fleet, environment: Environment) -> "tuple[tuple[NodePla
         fleet, groups, every_model=expose == Exposure.LOAD_BALANCER, gateway=expose == Exposure.GATEWAY
     )
     return groups, [*problems, *cloud.check_volumes(fleet, claims, environment.file), *balancer_problems]
+
+
+def _scaled_cluster(environment: Environment, groups: Sequence["NodePlan"]) -> Environment:
+    """Return the environment without a node autoscaler if all nodes exist: what scales them exists too."""
+    cluster, cloud = environment.cluster, environment.cloud
+    exist = bool(groups) and all(group.existing for group in groups)
+    if not exist or cluster is None or cloud is None or cloud.general_nodes:
+        return environment
+    return replace(environment, cluster=replace(cluster, node_autoscaler=""))
 
 
 def _needed(

@@ -12,7 +12,7 @@ from tests.layers.modules import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-LARGE = {"matplotlib": "plot", "scipy": "fit"}
+LARGE = {"matplotlib": "plot", "scipy": "fit", "boto3": "aws"}
 BENCHMARK = "concurrency,itl_ms\n1,20\n2,21\n4,23\n8,27\n16,35\n"
 
 
@@ -53,6 +53,15 @@ def test_without_matplotlib_a_picture_names_its_extra(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "pictures need matplotlib: pip install 'inference-platform[workbench,plot]'" in done.stderr
     assert run("matplotlib", tmp_path, "fit-profile", "bench.csv").returncode == 0
+
+
+def test_without_boto3_an_adoption_names_its_extra(tmp_path: Path) -> None:
+    done = run("boto3", tmp_path, "adopt", "fleet", "--aws", "prod")
+    assert done.returncode == 2
+    assert done.stderr == "--aws requires boto3: pip install 'inference-platform[workbench,aws]'\n"
+    (tmp_path / "state.json").write_text("{}")
+    done = run("boto3", tmp_path, "adopt", "fleet", "--terraform", "state.json")
+    assert "state.json: the file: has no values" in done.stderr
 
 
 def test_a_load_begins_only_where_its_page_can_be_drawn(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_the_wheel_has_the_extras_that_the_page_names(installed: Path) -> None:
     named = {
         extra for match in REQUIREMENT.finditer((ROOT / PAGE).read_text()) for extra in (match[1] or "").split(",")
     }
-    assert named - {""} == {"workbench", "plot", "fit"} <= {*found.metadata.get_all("Provides-Extra", [])}
+    assert named - {""} == {"workbench", "plot", "fit", "aws"} <= {*found.metadata.get_all("Provides-Extra", [])}
 
 
 @asked

@@ -32,7 +32,7 @@ def requirements() -> dict[str, str]:
     described = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     allowed = [
         *described["dependencies"],
-        *(one for name in ("workbench", "plot", "fit") for one in described["optional-dependencies"][name]),
+        *(one for name in ("workbench", "plot", "fit", "aws") for one in described["optional-dependencies"][name]),
     ]
     names = [re.split(r"[<>=!~]", each)[0] for each in allowed]
     return {name: each.removeprefix(name) for name, each in zip(names, allowed, strict=True)}

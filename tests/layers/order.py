@@ -42,6 +42,7 @@ its own package, and the list of all components."""
 CLOUD_USERS = (
     "components.resources.serving.fleet.cloud_charts",  # the list of charts that only clusters on a cloud have
     "components.resources.prerequisites.accelerators",  # agents select nodes of EKS by label
+    "workbench.adopting.aws",  # `adopt --aws` writes settings for what exists there
     "workbench.capacity",  # the command reads what the Cluster Autoscaler writes about groups on EC2
     "workbench.creating.answers",  # `init --cluster eks` writes settings for a type that the region offers
     "workbench.creating.repository",  # and for a version of EKS

@@ -122,6 +122,7 @@ class ToyGroup:
     minimum: int = 1
     disk: ToyDisk | None = None
     held: tuple[Reservation, ...] = ()
+    existing: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

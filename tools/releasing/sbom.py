@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 
 from .sources import ReleaseError, ReleaseSource
 
-_EXTRAS = ("workbench", "plot", "fit")
+_EXTRAS = ("workbench", "plot", "fit", "aws")
 """Extras of the wheel; ``dev`` is for contributors."""
 _LONGEST_LICENSE = 60
 """Characters of a license field; longer ones are whole texts."""

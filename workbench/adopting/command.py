@@ -5,7 +5,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -14,6 +14,11 @@ from toolkit.printing import Format
 
 from ..errors import WorkbenchError
 from .leaving import eject
+
+if TYPE_CHECKING:
+    from .aws.source import AwsSource
+    from .origins import HelmChart
+    from .reading import ReadAdoption
 
 Folder = Annotated[
     Path, typer.Argument(metavar="[FOLDER]", help="Project folder; created if it does not exist. Default: this one.")
@@ -69,7 +74,38 @@ Family = Annotated[
     ),
 ]
 Stack = Annotated[str, typer.Option(help="Stack to write.")]
-ClusterName = Annotated[str, typer.Option(metavar="NAME", help="Permanent name of the cluster. Default: the stack.")]
+ClusterName = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Permanent name of the cluster; with a file that describes AWS, the cluster in it. Default: the stack, "
+        "or the only cluster of the file.",
+    ),
+]
+AwsCluster = Annotated[
+    str,
+    typer.Option(
+        "--aws",
+        metavar="CLUSTER",
+        help="Use this EKS cluster with its network and nodes; read with the AWS credentials of this machine.",
+    ),
+]
+Terraform = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="The same from the output of `terraform show -json`, without credentials."),
+]
+Eksctl = Annotated[Path | None, typer.Option(metavar="FILE", help="The same from a ClusterConfig of eksctl.")]
+CloudFormation = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--cloudformation",
+        metavar="FILE",
+        help="The same from a CloudFormation template, and from the output of `aws cloudformation "
+        "describe-stack-resources` and `describe-stacks`. Can be repeated.",
+    ),
+]
+Region = Annotated[str, typer.Option(help="AWS region, unless the configuration or the file has it.")]
+Profile = Annotated[str, typer.Option(help="AWS CLI profile, also of the stack. Default: the default credentials.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Report the decisions, and write nothing.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 
@@ -95,6 +131,12 @@ def adopt(
     family: Family = "",
     stack: Stack = "adopted",
     cluster_name: ClusterName = "",
+    aws: AwsCluster = "",
+    terraform: Terraform = None,
+    eksctl: Eksctl = None,
+    cloudformation: CloudFormation = None,
+    region: Region = "",
+    profile: Profile = "",
     dry_run: DryRun = False,
     force: Force = False,
     output: Annotated[Format, typer.Option(help="Output format.")] = Format.TEXT,
@@ -106,34 +148,44 @@ def adopt(
     requests are sent, and Secrets are neither read nor written. Without a cluster, from files, a Helm chart or a
     kustomization, the first `up` creates everything.
 
+    With --aws, or a file that describes AWS, the stack uses an EKS cluster, its network and its nodes with
+    accelerators without owning them, and creates none of them.
+
     Exit codes: 0 success, 1 nothing to adopt or a problem, 2 usage error.
     """
     from components.plan.conversion.convert import adopting_families
     from toolkit.kube import Kube
 
-    from ..inspecting.reading import DEFAULT_NAMESPACE
-    from .origins import HelmChart, read_origins
+    from .aws.source import AwsSource
+    from .origins import HelmChart
     from .project import check_absent, project_files, write
-    from .reading import read_adoption, read_rendered_adoption
+    from .reading import read_adoption
     from .report import json_report, text_report
 
     if family and family not in adopting_families():
         raise WorkbenchError(f"--family: must be one of {', '.join(adopting_families())}, found {family!r}", 2)
-    if sum(map(bool, (kubeconfig, origins, chart, kustomize))) != 1:
-        raise WorkbenchError("pass one of --kubeconfig, the cluster to adopt, --from, --chart or --kustomize", 2)
+    source = AwsSource(aws, terraform, eksctl, cloudformation or (), region, profile, cluster_name)
+    source.check(kubeconfig=bool(kubeconfig))
+    given = sum(map(bool, (kubeconfig, origins, chart, kustomize)))
+    if given > 1 or not (given or source.options):
+        raise WorkbenchError(
+            "pass one of --kubeconfig, the cluster to adopt, --from, --chart or --kustomize, or --aws, an EKS cluster",
+            2,
+        )
     _check_rendering(chart, helm_values or (), chart_version, release)
     if kubeconfig and not kubeconfig.is_file():
         raise WorkbenchError(f"--kubeconfig: {printable(str(kubeconfig))} does not exist", 2)
     access = _access(folder, kubeconfig or folder / "kubeconfig", context, cluster_name or stack)
+    read = None
     if kubeconfig:
         with Kube.from_kubeconfig(kubeconfig, context or None) as kube:
             read = read_adoption(kube, namespaces or (), family)
-    else:
-        if len(namespaces or ()) > 1:
-            raise WorkbenchError("--namespace: without a cluster, pass one, for objects that set none", 2)
-        source = HelmChart(chart, tuple(helm_values or ()), chart_version, release) if chart else None
-        (namespace,) = namespaces or (DEFAULT_NAMESPACE,)
-        read = read_rendered_adoption(*read_origins(origins or (), source, kustomize, namespace), family)
+    elif origins or chart or kustomize:
+        helm_chart = HelmChart(chart, tuple(helm_values or ()), chart_version, release) if chart else None
+        read = _read_rendered(origins or (), helm_chart, kustomize, namespaces or (), family)
+    if read is None or source.options:
+        _adopt_aws(folder, stack, source, read, Writing(dry_run, force, output))
+        return
     adoption, notes = read.adoption, list(read.notes)
     if not any(decision.manifest for decision in adoption.decisions):
         sys.stdout.write(text_report(adoption, notes))
@@ -164,6 +216,59 @@ def _check_rendering(chart: str, values: Sequence[Path], version: str, release: 
     for file in values:
         if not file.is_file():
             raise WorkbenchError(f"--helm-values: {printable(str(file))} does not exist", 2)
+
+
+def _read_rendered(
+    origins: Sequence[Path], chart: "HelmChart | None", kustomize: Path | None, namespaces: Sequence[str], family: str
+) -> "ReadAdoption":
+    """Read the objects of files, a chart or a kustomization."""
+    from ..inspecting.reading import DEFAULT_NAMESPACE
+    from .origins import read_origins
+    from .reading import read_rendered_adoption
+
+    if len(namespaces) > 1:
+        raise WorkbenchError("--namespace: without a cluster, pass one, for objects that set none", 2)
+    (namespace,) = namespaces or (DEFAULT_NAMESPACE,)
+    return read_rendered_adoption(*read_origins(origins, chart, kustomize, namespace), family)
+
+
+class Writing(NamedTuple):
+    """What is done with the result."""
+
+    dry_run: bool
+    force: bool
+    output: Format
+
+
+def _adopt_aws(folder: Path, stack: str, source: "AwsSource", read: "ReadAdoption | None", writing: Writing) -> None:
+    """Write a stack that uses what exists on AWS, with the models of rendered files if there are any."""
+    from ..engine.project import check_new_settings
+    from .aws.source import aws_lines
+    from .decisions import Adoption
+    from .project import check_absent, project_files, write
+    from .report import json_report, text_report
+
+    found = source.settings()
+    adoption = read.adoption if read else Adoption(())
+    values = {**(read.values if read else {}), **found.values}
+    check_new_settings(values, stack)
+    files = project_files(folder, stack, adoption, values)
+    if not writing.dry_run:
+        check_absent(folder, files, force=writing.force)
+        write(folder, files)
+    if writing.output is Format.JSON:
+        report = json_report(adoption, read.notes if read else (), () if writing.dry_run else tuple(files))
+        report["aws"] = {"settings": found.values, "unexpressed": [each._asdict() for each in found.findings]}
+        json.dump(report, sys.stdout, indent=2)
+        sys.stdout.write("\n")
+    else:
+        sys.stdout.write("".join(f"{line}\n" for line in aws_lines(found)))
+        if read:
+            sys.stdout.write("\n" + text_report(adoption, list(read.notes)))
+        if not writing.dry_run:
+            sys.stdout.write(_next_steps(folder, stack, imports=False))
+    if adoption.problems:
+        raise WorkbenchError("the project has problems; see the report")
 
 
 def _access(folder: Path, kubeconfig: Path, context: str, cluster_name: str) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from ..errors import WorkbenchError
 from .decisions import Adoption
 
 MODELS = "models"
+OWN_MODELS = "stacks/models"
+"""Default of the setting ``models``."""
 _OF_PROJECT = (".gitignore", "Pulumi.yaml", "__main__.py", "requirements.txt")
 """Files of ``workbench init`` that a new project needs; its example model and stacks are left out."""
 
@@ -28,8 +30,10 @@ def project_files(folder: Path, stack: str, adoption: Adoption, values: Mapping[
         answers = Answers(ClusterChoice.EXISTING, "", FamilyChoice.LLMAZ, gateway=False, ci=CiChoice.NONE)
         created = repository(answers, project_name(folder.resolve().name))
         files |= {path: created[path] for path in _OF_PROJECT}
-    files[f"Pulumi.{stack}.yaml"] = stack_file(values, adoption)
-    return {**files, **model_files(adoption)}
+    models = model_files(adoption)
+    has_own = not models and (folder / OWN_MODELS).is_dir() and not (folder / MODELS).is_dir()
+    files[f"Pulumi.{stack}.yaml"] = stack_file({"models": [OWN_MODELS if has_own else MODELS], **values}, adoption)
+    return {**files, **models}
 
 
 def model_files(adoption: Adoption) -> dict[str, str]:
@@ -44,7 +48,6 @@ def model_files(adoption: Adoption) -> dict[str, str]:
 def stack_file(values: Mapping[str, Any], adoption: Adoption) -> str:
     """Return Pulumi.<stack>.yaml."""
     config: dict[str, Any] = {"pulumi:disable-default-providers": ["kubernetes", "aws"]}
-    config[f"{PROJECT}:models"] = [MODELS]
     config |= {f"{PROJECT}:{key}": value for key, value in values.items()}
     if not adoption.imports:
         return yaml.safe_dump({"config": config}, sort_keys=False, width=120)

@@ -325,3 +325,29 @@ def stack_settings(folder: Path, stack: str, overrides: Mapping[str, Any]) -> "F
         return from_config(project.config, stack, overrides)
     except pulumi.RunError as error:
         raise WorkbenchError(str(error)) from None
+
+
+def check_new_settings(values: Mapping[str, Any], stack: str) -> None:
+    """Check settings of a stack that are about to be written, as its preview will.
+
+    Raises:
+        WorkbenchError: they are invalid; the message lists every error.
+    """
+    import pulumi  # see stack_settings
+
+    from components.contract.problems import errors
+    from components.families import objects
+    from components.plan.plan import plan
+    from stacks.cloud_args import check_cloud
+    from stacks.clouds import CloudName
+    from stacks.settings import parse
+
+    try:
+        settings = parse(values, f"Pulumi.{stack}.yaml")
+        if settings.cloud == CloudName.AWS:
+            check_cloud(settings)
+    except pulumi.RunError as error:
+        raise WorkbenchError(str(error)) from None
+    wrong = [str(problem) for problem in errors(plan(objects(()), settings.environment()).problems)]
+    if wrong:
+        raise WorkbenchError("\n".join(wrong))

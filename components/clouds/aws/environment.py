@@ -24,7 +24,7 @@ from .nodes.balanced import check_balanced_zones
 from .nodes.checks import check_nodes
 from .nodes.fabric import with_efa
 from .nodes.karpenter import largest
-from .nodes.plan import NodeEnvironment, NodeGroupPlan, node_plan
+from .nodes.plan import NodeEnvironment, NodeGroupPlan, created, node_plan
 from .nodes.pool_rules import NODE_REPAIR, SPOT_TO_SPOT, features
 from .provider import AWS, Aws
 from .storage.checks import check_cache_zone
@@ -197,7 +197,7 @@ class AwsEnvironment:
                 )
                 yield Problem(file, 0, "", "", "cluster.systemNodesMax", reason, rule=RuleId.SETTINGS)
             return
-        bounded = [group.name for group in own_groups(groups) if group.autoscaled]
+        bounded = [group.name for group in created(own_groups(groups)) if group.autoscaled]
         bounded += ["the system"] if self.system_scales else []
         if bounded:
             reason = (

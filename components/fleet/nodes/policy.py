@@ -55,6 +55,7 @@ class TypePolicy:
         reservation: Required if the capacity is ``odcr`` or ``capacity-block``.
         next_blocks: Capacity Blocks after the reservation, which is then a Capacity Block itself.
         zones: Availability zones of its nodes; empty for all zones of the environment.
+        existing_groups: Names of existing node groups with its nodes; empty if its node groups are to be created.
         alternatives: Instance types that pods may use instead, so that spot capacity comes from several pools.
         efa: Whether nodes get EFA interfaces even if no pod requests them.
         placement_group: Whether nodes are placed in a cluster placement group.
@@ -77,6 +78,7 @@ class TypePolicy:
     max_nodes: int | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Mapping[str, str], ...] = ()
+    existing_groups: tuple[str, ...] = ()
 
 
 _NOTHING = TypePolicy()

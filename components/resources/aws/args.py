@@ -46,6 +46,10 @@ class NodeTypeArgs(TypedDict, total=False):
     """Capacity Blocks after the one in reservation; each gets its own node group."""
     zones: list[str]
     """Availability zones of these nodes. Default: zones."""
+    existing_groups: list[str]
+    """Names of existing node groups or Karpenter pools with these nodes, which the stack uses without owning them: it
+    creates no nodes of this type. The other settings of the type describe them. Default: none; the stack creates the
+    nodes."""
     spot_types: list[str]
     """Additional instance types that the pods may run on, to draw from more spot capacity pools."""
     efa: bool

@@ -23,7 +23,7 @@ from ...clouds.aws.facts.eks import limits
 from ...clouds.aws.facts.updates import rolling_fields
 from ...clouds.aws.nodes.autoscaler import discovery_tags
 from ...clouds.aws.nodes.launch import Interface
-from ...clouds.aws.nodes.plan import NodeGroupPlan, of_blocks
+from ...clouds.aws.nodes.plan import NodeGroupPlan, created, of_blocks
 from ...clouds.aws.nodes.sizes import CapacityBlock
 from ...clouds.aws.nodes.user_data import ClusterAddress, user_data
 from ...clouds.aws.words import Provisioner
@@ -100,6 +100,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
         pulumi.ComponentResource.__init__(self, token("GpuNodeGroups"), name, {}, opts)
         self._name, self._args = name, args
         self._tags = args.get("tags", {})
+        groups = created(groups)
         with_efa = any(group.interfaces for group in groups)
         self._efa_group = efa_security_group(f"{name}-efa", args["vpc_id"], self._tags, self) if with_efa else None
         self.groups: dict[str, eks.NodeGroup] = {

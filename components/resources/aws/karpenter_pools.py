@@ -23,7 +23,7 @@ from ...clouds.aws.nodes.karpenter import (
     node_pool,
     static_pool,
 )
-from ...clouds.aws.nodes.plan import NodeEnvironment, NodeGroupPlan
+from ...clouds.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, created
 from ...clouds.aws.words import Provisioner
 from ...fleet.objects import Object
 from ..serving.objects import KubernetesObject, kubernetes_object, token
@@ -81,6 +81,7 @@ class KarpenterPools(pulumi.ComponentResource):
         pulumi.ComponentResource.__init__(self, token("KarpenterPools"), name, {}, opts)
         self._name, self._args, self._environment = name, args, environment
         self._tags = args.get("tags", {})
+        groups = created(groups)
         self._members: list[pulumi.Input[str]] = [args["cluster_security_group_id"]]
         self._with_efa = list(self._members)
         if any(plan.interfaces for plan in groups):

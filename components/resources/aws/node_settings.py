@@ -19,6 +19,8 @@ from .parts.pool_settings import DisruptionSettings, GeneralPoolSettings
 
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2,4}(-[a-z]+)+-\d+[a-z]$")]
 KMS_KEY = r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:(key|alias)/.+$"
+GROUP_NAME = r"^[0-9A-Za-z][\w.-]*$"
+"""Name of a node group (EKS API, CreateNodegroup) or of a Karpenter pool (a DNS subdomain)."""
 OPERATED_TAINTS = (
     "is set, but pods that an operator creates do not tolerate further taints; set realization: native, or remove it"
 )
@@ -69,6 +71,10 @@ class TypeSettings(Section):
     """Capacity Blocks after the one in reservation; each gets its own node group."""
     zones: list[Zone] = Field(default_factory=list)
     """Availability zones of these nodes. Default: gpuNodes.zones."""
+    existing_groups: list[Annotated[str, Field(pattern=GROUP_NAME, max_length=253)]] = Field(default_factory=list)
+    """Names of existing node groups or Karpenter pools with these nodes, which the stack uses without owning them: it
+    creates no nodes of this type. The other settings of the type describe them. Default: none; the stack creates the
+    nodes."""
     spot_types: list[str] = Field(default_factory=list)
     """Additional instance types that the pods may run on, to draw from more spot capacity pools."""
     efa: bool = False
@@ -93,6 +99,7 @@ class TypeSettings(Section):
             reservation=self.reservation.reservation() if self.reservation else None,
             next_blocks=tuple(block.reservation() for block in self.next_blocks),
             zones=tuple(self.zones),
+            existing_groups=tuple(self.existing_groups),
             alternatives=tuple(self.spot_types),
             efa=self.efa,
             placement_group=self.placement_group,

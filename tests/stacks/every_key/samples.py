@@ -273,6 +273,7 @@ SAMPLES: dict[str, Sample] = {
     "gpuNodes.types.*.reservation.starts": Sample("2027-01-01T11:30:00Z", _ODCR),
     "gpuNodes.types.*.reservation.ends": Sample("2027-01-08T11:30:00Z", _ODCR),
     "gpuNodes.types.*.zones": Sample(["us-east-1a"]),
+    "gpuNodes.types.*.existingGroups": Sample(["gpu"]),
     "gpuNodes.types.*.spotTypes": Sample(["g5.4xlarge"]),
     "gpuNodes.types.*.efa": Sample(True, _type(zones=["us-east-1a"])),
     "gpuNodes.types.*.placementGroup": Sample(True, _type(zones=["us-east-1a"])),

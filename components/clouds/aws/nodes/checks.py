@@ -13,6 +13,7 @@ from ....fleet.rendered import Fleet
 from ..facts.eks import is_fractional, limits, no_image, takes_capacity_block
 from ..facts.regions import is_withheld, regions, regions_of
 from ..words import NodeImage, Provisioner
+from .existing import check_existing
 from .fabric import unused_efa
 from .labels import check_marks, cloud_labels, impossible
 from .launch import boot_problems
@@ -53,6 +54,7 @@ def check_groups(
         *check_marks(environment.nodes, environment.provisioner, environment.place),
         *_check_settings(groups, environment),
         *_check_plans(groups, environment),
+        *check_existing(groups, environment),
         *check_quotas(groups, environment),
     ]
     return tuple(sorted(dict.fromkeys(problems), key=lambda p: p.sort_key))
@@ -117,7 +119,7 @@ def _request_problems(request: NodeRequest, environment: NodeEnvironment) -> Ite
             f"{node.name} {not_offered(node.name, environment.region, request.type_name)}",
         )
     rule = environment.nodes.of(node.name)
-    if image_of(node, environment.image) is None and rule.ami_id is None:
+    if image_of(node, environment.image) is None and rule.ami_id is None and not rule.existing_groups:
         yield (
             RuleId.NODES_TYPE_NOT_OFFERED,
             f"AWS has no EKS image ({environment.image}) for {node.name}: {no_image(node)}; choose another "

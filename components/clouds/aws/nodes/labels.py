@@ -131,6 +131,11 @@ def _label_problem(key: str, value: str, policy: NodePolicy, provisioner: Provis
         return f"has {key}: {value}, but every pod selects {key}: {selected}; make them the same"
     if key == ACCELERATOR_LABEL:
         return f"has {key}, which follows from the instance type; remove it"
+    return label_problem(key, value, provisioner)
+
+
+def label_problem(key: str, value: str, provisioner: Provisioner) -> str:
+    """Return why a group or pool cannot set a label; empty if it can."""
     wrong = _syntax("label", key, value)
     karpenter = provisioner == Provisioner.KARPENTER
     reserved = _under(key, _KARPENTER_RESERVED if karpenter else _RESERVED)

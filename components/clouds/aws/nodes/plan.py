@@ -92,6 +92,7 @@ class NodeGroupPlan:
         force_update: Whether updates replace nodes even if a disruption budget protects their pods.
         blocks: The Capacity Blocks of its nodes, the reservation first.
         former: Name of the group before each Capacity Block got its own group; empty for other groups.
+        existing: Names of existing node groups or pools with these nodes, which are not created then.
     """
 
     name: str
@@ -120,6 +121,7 @@ class NodeGroupPlan:
     force_update: bool = False
     blocks: tuple[CapacityBlock, ...] = ()
     former: str = ""
+    existing: tuple[str, ...] = ()
 
     @property
     def autoscaled(self) -> bool:
@@ -169,6 +171,11 @@ def of_blocks(plan: NodeGroupPlan) -> tuple[NodeGroupPlan, ...]:
             )
         )
     return tuple(groups) or (plan,)
+
+
+def created(groups: Iterable[NodeGroupPlan]) -> tuple[NodeGroupPlan, ...]:
+    """Return the node groups that are to be created, without those that exist."""
+    return tuple(group for group in groups if not group.existing)
 
 
 def node_plan(fleet: Fleet, environment: NodeEnvironment) -> tuple[NodeGroupPlan, ...]:
@@ -236,6 +243,7 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment,
         release="" if rule.ami_id else release_of(environment),
         force_update=environment.force_update,
         blocks=tuple(block_of(held, environment.now) for held in _blocks(demand, rule)),
+        existing=rule.existing_groups,
     )
 
 
