@@ -12,7 +12,7 @@ ROOM = "components/engines"
 OTHER_PROGRAMS = {
     "livefleet": ("--model", "--timeout", "--version"),
     "tools": ("--timeout", "--version"),
-    "workbench": ("--config", "--help", "--model", "--offline", "--timeout", "--version"),
+    "workbench": ("--config", "--help", "--metrics", "--model", "--offline", "--timeout", "--version"),
 }
 """Options of this project's own commands, and of programs that they run, which an engine has as well."""
 _FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")

@@ -20,7 +20,7 @@ from ..subject import STDIN, complete_stack, parse_releases
 from .formats import SUFFIXES, ReviewFormat, format_of, show, write
 from .formats.links import RULES, links
 from .stackless import ClusterKind, StacklessPlan, relative_paths
-from .traffic import Simulation
+from .traffic import TrafficSimulation
 
 if TYPE_CHECKING:
     from components.plan.review.traffic import TrafficLimit
@@ -176,7 +176,7 @@ def plan(
     thresholds = Thresholds(severity, _parse_dollars(max_monthly_usd), max_gpus, limits)
     if not trace and (limits or share):
         raise WorkbenchError(f"{'--share' if share else f'--fail-on {limits[0].text}'} needs --trace", 2)
-    simulation = Simulation.of(trace, share, scale)
+    simulation = TrafficSimulation.of(trace, share, scale)
     stackless = _stackless(paths, stack, cluster, region, namespace, parse_releases(release))
     if stackless:
         head, other = _stackless_snapshots(folder, stackless, base, simulation)
@@ -254,7 +254,7 @@ def _stackless(
 
 
 def _stackless_snapshots(
-    folder: Path, stackless: StacklessPlan, ref: str | None, simulation: "Simulation | None"
+    folder: Path, stackless: StacklessPlan, ref: str | None, simulation: "TrafficSimulation | None"
 ) -> "tuple[Snapshot, Snapshot | None]":
     """Plan manifests, and the same files of another revision with the same code."""
     with contextlib.chdir(folder):
@@ -275,7 +275,7 @@ def _stackless_snapshots(
 
 
 def _stack_snapshots(
-    folder: Path, stack: str, ref: str | None, simulation: "Simulation | None"
+    folder: Path, stack: str, ref: str | None, simulation: "TrafficSimulation | None"
 ) -> "tuple[Snapshot, Snapshot | None]":
     """Plan the work tree and the base revision at the same time."""
     from ..engine.interrupts import cancellable

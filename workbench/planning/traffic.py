@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from components.plan.review.traffic import ModelTraffic, Traffic, TrafficFigures
+from components.plan.review.traffic import ModelTraffic, TrafficComparison, TrafficFigures
 
 if TYPE_CHECKING:
     from components.plan.costs.bill import Bill
@@ -35,7 +35,7 @@ class VirtualPlan:
 
 
 @dataclass(slots=True)
-class Simulation:
+class TrafficSimulation:
     """The simulation of both revisions.
 
     Attributes:
@@ -47,7 +47,9 @@ class Simulation:
     base: VirtualPlan = field(default_factory=VirtualPlan)
 
     @classmethod
-    def of(cls, traces: Sequence[str] | None, shares: Sequence[str] | None, scale: float) -> "Simulation | None":
+    def of(
+        cls, traces: Sequence[str] | None, shares: Sequence[str] | None, scale: float
+    ) -> "TrafficSimulation | None":
         """Read the traces; None without any.
 
         Raises:
@@ -59,7 +61,7 @@ class Simulation:
 
         return cls(VirtualTime(tuple(traces), tuple(shares or ()), scale))
 
-    def run(self, *, compared: bool) -> Traffic:
+    def run(self, *, compared: bool) -> TrafficComparison:
         """Simulate the revisions.
 
         Args:
@@ -70,7 +72,7 @@ class Simulation:
 
 def traffic_of(
     virtual: "VirtualTime", head: "VirtualFleet | None", base: "VirtualFleet | None", *, compared: bool
-) -> Traffic:
+) -> TrafficComparison:
     """Simulate the revisions under the same requests.
 
     Args:
@@ -90,7 +92,7 @@ def traffic_of(
     elif compared and before is None:
         unavailable = "the base cannot be simulated: its plan has errors, or it does not have the stack"
     known = after or before
-    return Traffic(
+    return TrafficComparison(
         seconds=known.seconds if known else 0.0,
         before=_total(before),
         after=_total(after),

@@ -14,7 +14,7 @@ from .review import EndpointChange, ModelChange, Review, Thresholds
 from .snapshot import FindingState, ServedModel, Snapshot
 from .speeds import speed_changes
 from .thresholds import counted, failures
-from .traffic import Traffic, exceeded
+from .traffic import TrafficComparison, exceeded
 from .upgrades import upgrades
 
 _Key = tuple[str, ...]
@@ -25,7 +25,7 @@ def review(
     head: Snapshot,
     base: Snapshot | None,
     thresholds: Thresholds = Thresholds(),  # noqa: B008
-    traffic: Traffic | None = None,
+    traffic: TrafficComparison | None = None,
 ) -> Review:
     """Compare a revision with its base, if there is one.
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from ..costs.bill import ModelCost
 from .snapshot import FindingState, ServedModel, Snapshot
 from .speeds import SpeedChange
-from .traffic import Traffic, TrafficLimit
+from .traffic import TrafficComparison, TrafficLimit
 
 
 class ChangeKind(StrEnum):
@@ -228,7 +228,7 @@ class Review:
     notes: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
     upgrades: tuple[OperatorUpgrade, ...] = ()
-    traffic: Traffic | None = None
+    traffic: TrafficComparison | None = None
 
     @property
     def is_compared(self) -> bool:

@@ -46,7 +46,7 @@ class ModelTraffic:
 
 
 @dataclass(frozen=True, slots=True)
-class Traffic:
+class TrafficComparison:
     """The figures of both revisions under the same requests.
 
     Attributes:
@@ -134,7 +134,7 @@ def parse_limit(text: str) -> TrafficLimit:
     )
 
 
-def exceeded(traffic: Traffic, limits: tuple[TrafficLimit, ...]) -> Iterator[str]:
+def exceeded(traffic: TrafficComparison, limits: tuple[TrafficLimit, ...]) -> Iterator[str]:
     """Yield a reason for each limit that is exceeded, or that cannot be checked."""
     for limit in limits:
         option = f"(--fail-on {limit.text})"

@@ -1,6 +1,9 @@
 """One request at a time against a server that answers as it should, and in every other way."""
 
+from typing import Any
+
 import pytest
+from aiohttp import web
 
 from livefleet.load.arrivals import DueRequest
 from livefleet.load.client import LoadTarget
@@ -35,6 +38,21 @@ def test_times_and_tokens_of_a_stream() -> None:
     assert 0.29 <= gaps[1] < 1.3
     assert outcome.took >= 0.6
     assert (outcome.input_tokens, outcome.output_tokens) == (11, 3)
+
+
+def test_connections_are_used_again() -> None:
+    """The end of the body comes after the last event; a client that does not wait for it closes the connection."""
+    stream, ports = streamed(event(), DONE, 0.05), list[int]()
+
+    async def answer(request: web.Request, body: dict[str, Any]) -> web.StreamResponse:
+        ports.append(request.transport.get_extra_info("peername")[1] if request.transport else 0)
+        return await stream(request, body)
+
+    with serving(answer) as served:
+        requests = [DueRequest(at, 10, 4) for at in (0.0, 1.0)]
+        run(LoadTarget(served.url, "m", timeout=5.0), requests, "", lambda *_: None)
+    assert len(ports) == 2
+    assert len(set(ports)) == 1
 
 
 def test_pieces_count_where_the_server_does_not() -> None:

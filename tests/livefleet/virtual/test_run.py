@@ -107,7 +107,8 @@ def test_replicas_follow_the_queue_and_start_after_their_node() -> None:
     at, replicas, ready = changes[1]
     assert 0 < at <= 30.0
     assert (replicas, ready) == (3, 1)
-    assert changes[2] == (pytest.approx(at + 300.0), 3, 3)
+    assert changes[2][0] == pytest.approx(at + 300.0)
+    assert changes[2][1:] == (3, 3)
     result = result_of(done)
     # The first node from the start, and two from their request.
     assert result.groups[0].node_hours == pytest.approx((done.end + 2 * (done.end - at)) / _HOUR)
@@ -175,7 +176,10 @@ def test_start_speed_shortens_starts() -> None:
 @st.composite
 def fleets(draw: st.DrawFn) -> VirtualFleet:
     def one(name: str) -> Any:
-        limits = {"queue": draw(st.none() | st.integers(0, 4)), "context": draw(st.none() | st.integers(10, 60))}
+        limits: dict[str, Any] = {
+            "queue": draw(st.none() | st.integers(0, 4)),
+            "context": draw(st.none() | st.integers(10, 60)),
+        }
         speed = pace(
             draw(st.sampled_from([0.05, 0.5])), draw(st.integers(1, 3)), prefill=draw(st.sampled_from([0, 0.01]))
         )

@@ -7,7 +7,14 @@ import pytest
 from components.plan.review.compare import review
 from components.plan.review.review import Review, Thresholds
 from components.plan.review.snapshot import Snapshot
-from components.plan.review.traffic import Figure, Traffic, TrafficFigures, TrafficLimit, exceeded, parse_limit
+from components.plan.review.traffic import (
+    Figure,
+    TrafficComparison,
+    TrafficFigures,
+    TrafficLimit,
+    exceeded,
+    parse_limit,
+)
 from tests.plan.review.formats.samples import TRAFFIC, WHOLE
 from workbench.planning.formats import ReviewFormat, write
 from workbench.planning.wording.traffic import traffic_lines, traffic_notes, traffic_summary
@@ -142,6 +149,6 @@ def test_every_format_has_them(form: ReviewFormat) -> None:
 
 
 def test_a_change_of_nothing_else_is_still_compared() -> None:
-    nothing = Review(Snapshot("dev"), Snapshot("dev"), traffic=Traffic(60.0, TRAFFIC.before, TRAFFIC.after))
+    nothing = Review(Snapshot("dev"), Snapshot("dev"), traffic=TrafficComparison(60.0, TRAFFIC.before, TRAFFIC.after))
     assert "0.9 s → 3.1 s" in write(nothing, ReviewFormat.TEXT)
     assert "0.9 s → 3.1 s" in write(nothing, ReviewFormat.MARKDOWN)

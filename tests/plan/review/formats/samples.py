@@ -27,7 +27,7 @@ from components.plan.review.snapshot import (
     Snapshot,
     WorkloadState,
 )
-from components.plan.review.traffic import ModelTraffic, Traffic, TrafficFigures
+from components.plan.review.traffic import ModelTraffic, TrafficComparison, TrafficFigures
 
 GIB = 1 << 30
 CASE = MemoryCase(Shape("Qwen/Qwen3-8B"), "L40S", 45 * GIB)
@@ -73,7 +73,7 @@ def bill(now: str, most: str) -> Bill:
     price = UnitPrice(Decimal(1), Decimal(1), Decimal(1), "price list")
     unpriced = CostItem("file system", CostKind.STORAGE, counts, None, "no price in this region")
     items = (CostItem("node group g6e.2xlarge", CostKind.NODES, counts, price), unpriced)
-    return Bill("us-east-1", "2026-08-01", items, (), ("Traffic is not in it.",))
+    return Bill("us-east-1", "2026-08-01", items, (), ("TrafficComparison is not in it.",))
 
 
 def finding(rule: str, severity: str, reason: str, line: int = 7, ignored: str = "") -> FindingState:
@@ -155,7 +155,7 @@ BLASTS = (
     Blast("Deployment models/coder", "Playground/coder", Interruption.NONE, 1),
     Blast("Deployment models/embed", "Playground/embed", Interruption.NEW, 1),
 )
-TRAFFIC = Traffic(
+TRAFFIC = TrafficComparison(
     3600.0,
     TrafficFigures(1000, 0, 0.2, 0.9, 0.02, 0.03, 24.0, 100.0),
     TrafficFigures(1000, 5, 0.2, 3.1, 0.02, 0.04, 34.0, 140.0),
