@@ -44,7 +44,7 @@ def test_files_of_other_forms(source: str, text: str, tmp_path: Path) -> None:
     assert str(raised.value).isprintable()
 
 
-HOSTILE = [
+HOSTILE: list[Any] = [
     None,
     "",
     7,

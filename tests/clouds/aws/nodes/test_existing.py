@@ -79,7 +79,7 @@ def test_groups_that_have_what_models_select(provisioner: Provisioner) -> None:
 def test_what_existing_groups_lack_is_an_error(
     selected: dict[str, str], rule: dict[str, Any], expected: str | None
 ) -> None:
-    found = said(flavor("g5.xlarge", **selected), **rule)
+    found = said(flavor("g5.xlarge", None, **selected), **rule)
     if expected is None:
         assert found == []
         return
