@@ -169,7 +169,8 @@ def adopt(
     given = sum(map(bool, (kubeconfig, origins, chart, kustomize)))
     if given > 1 or not (given or source.options):
         raise WorkbenchError(
-            "pass one of --kubeconfig, the cluster to adopt, --from, --chart or --kustomize, or --aws, an EKS cluster",
+            "pass one of --kubeconfig, the cluster to adopt, --from, --chart or --kustomize, or --aws, an EKS "
+            "cluster",
             2,
         )
     _check_rendering(chart, helm_values or (), chart_version, release)
