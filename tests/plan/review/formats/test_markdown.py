@@ -127,7 +127,7 @@ def test_a_comment_is_what_markdown_makes_of_it() -> None:
             widths.append(0)
         elif kind in ("th_open", "td_open"):
             widths[-1] += 1
-    assert sorted(set(widths)) == [3, 4, 5, 6]
+    assert sorted(set(widths)) == [3, 4, 5, 6, 9]
     assert [token.info for token in tokens if token.type == "fence"] == ["diff", "mermaid"]
     opened = [token.content for token in tokens if token.type == "html_block"]
     assert sum("<details>" in block for block in opened) == sum("</details>" in block for block in opened) == 5
