@@ -32,6 +32,7 @@ class StartFacts(NamedTuple):
         devices: Accelerators of a replica.
         layers: Layers of the model; None if unknown.
         compiled: Whether the engine finds compiled graphs.
+        checks_peers: Whether the engine tests access between the devices.
         probe_delay: Initial delay of the readiness probe.
         probe_period: Its period; 0 without a readiness probe.
     """
@@ -45,6 +46,7 @@ class StartFacts(NamedTuple):
     layers: int | None = None
     image_gb: float | None = None
     compiled: bool = False
+    checks_peers: bool = False
     probe_delay: int = 0
     probe_period: int = 0
 
@@ -175,13 +177,13 @@ def _engine(facts: StartFacts) -> StartStep:
         if facts.layers
         else _Term(usual.value, usual.low, usual.high, "")
     )
-    more = _Term(0, 0, 0, "") if facts.compiled else compiling
+    more = [*(() if facts.compiled else (compiling,)), *((_term("peers"),) if facts.checks_peers else ())]
     return StartStep(
         "engine",
-        round(layer.value * layers.value + more.value),
-        math.floor(layer.low * layers.low + more.low),
-        math.ceil(layer.high * layers.high + more.high),
-        layer.source if facts.compiled else compiling.source,
+        round(layer.value * layers.value + sum(term.value for term in more)),
+        math.floor(layer.low * layers.low + sum(term.low for term in more)),
+        math.ceil(layer.high * layers.high + sum(term.high for term in more)),
+        "; ".join(term.source for term in more) or layer.source,
     )
 
 

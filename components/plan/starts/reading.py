@@ -7,12 +7,15 @@ from typing import Any, NamedTuple
 from ...checks.memory.shapes import Shape
 from ...checks.memory.weights import weights_of
 from ...engines.command_line import command_line_of
+from ...engines.registry import engines
 from ...fleet.objects import Object
 from ...fleet.shapes import pod_templates
 from .budget import StartFacts, WeightsFrom
 
 DEFAULT_PERIOD, DEFAULT_FAILURES = 10, 3
 """Defaults of probes (kubernetes/kubernetes v1.36.3, pkg/apis/core/v1/defaults.go: SetDefaults_Probe)."""
+_SKIPS_PEER_CHECK = (0, 11)
+"""Version of vLLM in which VLLM_SKIP_P2P_CHECK is 1 by default."""
 _BUCKET = re.compile("(?:s3|gs|oss|az|abfs)://")
 
 
@@ -51,6 +54,7 @@ def start_facts(
         weights_from=weights_from(body),
         devices=max(1, devices),
         layers=layers,
+        checks_peers=devices > 1 and any(map(_checks_peers, _containers(body))),
         probe_delay=delay,
         probe_period=period,
     )
@@ -67,6 +71,17 @@ def shape_facts(shape: Shape | None) -> tuple[int | None, int | None]:
 def engine_in(body: Object) -> str:
     """Return the engine of a workload; empty if unknown."""
     return next((name for container in _containers(body) if (name := command_line_of(container).engine)), "")
+
+
+def _checks_peers(container: Mapping[str, Any]) -> bool:
+    """Return whether an engine certainly tests access between its devices; for a tag without a version it is not."""
+    line = command_line_of(container)
+    engine = engines().get(line.engine)
+    version = engine.version(line.tag) if engine else None
+    if line.engine != "vllm" or not version or version >= _SKIPS_PEER_CHECK:
+        return False
+    variables = {variable.get("name"): variable.get("value") for variable in container.get("env") or ()}
+    return str(variables.get("VLLM_SKIP_P2P_CHECK") or "0") == "0"
 
 
 def weights_from(body: Object) -> WeightsFrom:

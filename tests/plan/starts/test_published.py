@@ -15,14 +15,10 @@ Row = dict[str, Any]
 ROWS: list[Row] = yaml.safe_load(Path(__file__).with_name("published.yaml").read_text())
 TERMS: Row = yaml.safe_load((Path(__file__).parents[3] / "components/plan/starts/terms.yaml").read_text())
 FACTOR = 1.5
-NOT_REACHED = {
-    # 60 s are a check of peer access between devices, which vLLM skips since 0.11. Without them the factor is 1.28.
-    "vllm-19824": 1.78,
-}
 OUT_OF_BOUNDS = {"tensorfuse-cached"}
 """Its libraries took 34 s, less than in any start that calibrates those of a new container."""
 FROM = {"hub": WeightsFrom.HUB, "bucket": WeightsFrom.BUCKET}
-STAGES = {"weights": ("download", "loading"), "peer access": ()}
+STAGES = {"weights": ("download", "loading"), "peer access": ("engine",)}
 
 
 def budgeted(row: Row) -> list[StartStep]:
@@ -37,6 +33,7 @@ def budgeted(row: Row) -> list[StartStep]:
         devices=row["devices"],
         layers=row.get("layers"),
         compiled=row["compiled"],
+        checks_peers="peer access" in row["stages"],
     )
     stages = [part for stage in row["stages"] for part in stage.split(" and ")]
     wanted = {step for stage in stages for step in STAGES.get(stage, (stage,))}
@@ -57,10 +54,7 @@ def test_half_are_held_out() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
 def test_within_a_factor_of_one_and_a_half(row: Row) -> None:
-    if row["id"] in NOT_REACHED:
-        assert round(factor(row), 2) == NOT_REACHED[row["id"]] > FACTOR
-    else:
-        assert factor(row) <= FACTOR
+    assert factor(row) <= FACTOR
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
@@ -120,6 +114,7 @@ def test_terms_are_the_means_of_the_calibration() -> None:
         "load_rate": mean(gib(name) / CALIBRATION[name]["devices"] / seconds for name, seconds in LOADS.items()),
         "layer": layer,
         "compile": compiling,
+        "peers": mean((19, 30)),  # of two pull requests; none of the published starts that calibrate has it
     }
     assert {name: pytest.approx(value, rel=0.02) for name, value in expected.items()} == {
         name: TERMS[name]["value"] for name in expected
