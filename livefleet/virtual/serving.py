@@ -27,7 +27,7 @@ KEEP_ALIVE = 15.0
 
 
 class ReplicaStage(Enum):
-    """ReplicaStage of a replica."""
+    """Stage of a replica."""
 
     PENDING = auto()
     """Without a node."""
