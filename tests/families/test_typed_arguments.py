@@ -143,12 +143,21 @@ def test_it_is_a_key_with_a_docstring(kind: str, path: Path) -> None:
 
 
 OWN = {
-    "OpenModel": {"name", "realization"},
-    "BackendRuntime": {"name", "realization"},
-    "Model": {"name", "namespace", "realization"},
+    "OpenModel": {"name", "realization", "release"},
+    "BackendRuntime": {"name", "realization", "release"},
+    "Model": {"name", "namespace", "realization", "release"},
     "InferenceService": {
-        *("name", "namespace", "realization", "service_account_name", "cache_claim", "cache_host_path", "shared"),
-        *("draft_model", "autoscaled"),
+        *(
+            "name",
+            "namespace",
+            "realization",
+            "release",
+            "service_account_name",
+            "cache_claim",
+            "cache_host_path",
+            "shared",
+        ),
+        *("shared", "draft_model", "autoscaled"),
     },
     "ModelRouter": {"name", "namespace"},
     "ModelPool": {"name", "namespace"},
@@ -159,12 +168,12 @@ OWN = {
     "Service": {*WorkloadArgs.__annotations__},
     "ModelBooster": {*ServingArgs.__annotations__},
     "ModelServing": {*ServingArgs.__annotations__, "autoscaled"},
-    "AutoscalingPolicy": {"name", "namespace", "realization"},
-    "AutoscalingPolicyBinding": {"name", "namespace", "realization", "targets"},
-    "ModelServer": {"name", "namespace", "realization"},
-    "ModelRoute": {"name", "namespace", "realization", "servers", "servings"},
+    "AutoscalingPolicy": {"name", "namespace", "realization", "release", "targets"},
+    "AutoscalingPolicyBinding": {"name", "namespace", "realization", "release", "targets"},
+    "ModelServer": {"name", "namespace", "realization", "release"},
+    "ModelRoute": {"name", "namespace", "realization", "release", "servers", "servings"},
     "VariantAutoscaling": {
-        *("name", "namespace", "realization", "workload", "targets"),
+        *("name", "namespace", "realization", "release", "workload", "targets"),
         *("accelerator", "service_class", "promise", "load", "cents_per_hour"),
     },
 }

@@ -84,7 +84,7 @@ def test_options_that_override_settings_are_listed_once(name: str) -> None:
     text = shown(name)
     assert text.count("--realization") == 1
     assert "See `workbench validate --help`." in flowing(text)
-    assert len(shown(name, columns=80).splitlines()) < 90
+    assert len(shown(name, columns=80).splitlines()) < 110  # size has the most options of its own
 
 
 def test_validate_explains_them() -> None:

@@ -101,7 +101,7 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
         (("--release", "llmaz=v0.1.4"), 2, "has no stacks"),
         (("broken", "--release", "llmaz=v0.1.4"), 1, r"broken/models\.yaml:4: "),
     ],
-    ("simulate",): [((FOLDER,), 2, "Missing option '--binding'")],
+    ("simulate",): [((FOLDER,), 2, "--binding is required; to simulate all models, pass --fleet with --trace")],
     ("size",): [
         (("--model", "llama-7b", "--rate", "480", "--output-tokens", "512", "--slo-itl", "30"), 0, "replicas"),
         ((FOLDER,), 2, "pass --model, or --variant with manifests, or --profile"),

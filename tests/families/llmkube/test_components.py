@@ -16,7 +16,7 @@ from tests.recorded import Echo, deploy
 PROVIDER = "pulumi:providers:kubernetes::cluster"
 PARENT = "inference-platform:index:InferenceService::chat"
 SOURCE = "https://example.com/m.gguf"
-COMMON = {"name", "namespace", "realization"}
+COMMON = {"name", "namespace", "realization", "release"}
 
 
 def program(source: str = SOURCE, realization: str = "native", **args: Any) -> Callable[[], None]:
