@@ -16,6 +16,7 @@ import typer
 from components.plan.review.snapshot import Snapshot
 
 from ..errors import WorkbenchError
+from ..simulation.options import TraceScale, TraceShares
 from ..subject import STDIN, complete_stack, parse_releases
 from .formats import SUFFIXES, ReviewFormat, format_of, show, write
 from .formats.links import RULES, links
@@ -105,16 +106,6 @@ Traces = Annotated[
         "and costs. Formats as in simulate --fleet. Can be repeated.",
     ),
 ]
-Shares = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="MODEL=N",
-        help="Relative number of requests that a model gets of a trace without a model. Can be repeated.",
-    ),
-]
-Scale = Annotated[
-    float, typer.Option(metavar="N", min=0.001, max=1000.0, help="Factor of the number of requests of the traces.")
-]
 Dollars = Annotated[
     str | None,
     typer.Option(
@@ -150,8 +141,8 @@ def plan(
     save: Saved = None,
     fail_on: Fails = None,
     trace: Traces = None,
-    share: Shares = None,
-    scale: Scale = 1.0,
+    share: TraceShares = None,
+    scale: TraceScale = 1.0,
     max_monthly_usd: Dollars = None,
     max_gpus: Accelerators = None,
     cwd: Cwd = Path(),

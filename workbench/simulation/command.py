@@ -25,6 +25,7 @@ from .inputs import (
     read_metrics,
     select_defects,
 )
+from .options import TraceScale, TraceShares
 
 if TYPE_CHECKING:
     from components.performance.simulation.hpa.spec import HpaSpec
@@ -61,17 +62,6 @@ Traces = Annotated[
         help="Requests of --fleet: CSV or JSON lines with time, input_tokens and output_tokens, or a published trace "
         "of Azure, Mooncake or BurstGPT. Without MODEL, for all models by --share. Can be repeated.",
     ),
-]
-Shares = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="MODEL=N",
-        help="Relative number of requests that a model gets of a trace without a model. Can be repeated. Defaults to "
-        "an equal share of each model without a trace of its own.",
-    ),
-]
-Scale = Annotated[
-    float, typer.Option(metavar="N", min=0.001, max=1000.0, help="Factor of the number of requests of the traces.")
 ]
 Timeout = Annotated[float, typer.Option(metavar="SECONDS", min=1.0, help="Time after which a client gives up.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same result with --fleet.")]
@@ -132,8 +122,8 @@ def simulate(
     metrics: Metrics = None,
     fleet: Fleet = False,
     trace: Traces = None,
-    share: Shares = None,
-    scale: Scale = 1.0,
+    share: TraceShares = None,
+    scale: TraceScale = 1.0,
     timeout: Timeout = 300.0,
     seed: Seed = 0,
     paths: Paths = None,
