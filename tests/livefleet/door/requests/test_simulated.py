@@ -74,7 +74,9 @@ def test_the_engines_own_times_pass_through_the_door(client: httpx.Client) -> No
 def test_a_slot_is_free_once_its_client_has_hung_up(client: httpx.Client, pods: dict[str, LivePod]) -> None:
     replica = pods["vllm"].replica
     with client.stream("POST", "/v1/chat/completions", json=chat("vllm", stream=True, max_tokens=2000)) as answer:
-        next(answer.iter_lines())
+        # Keep the iterator: httpx hangs up as soon as it is collected.
+        lines = answer.iter_lines()
+        next(lines)
         assert replica.running == 1
     eventually(lambda: replica.running + replica.waiting == 0, "the slot is free", seconds=10)
 
