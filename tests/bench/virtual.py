@@ -31,6 +31,7 @@ from livefleet.load.runner import Watched, run
 from livefleet.load.summary import Percentiles, spread
 from livefleet.virtual.demand import RequestColumns
 from livefleet.virtual.run import VirtualOptions, VirtualRun
+from livefleet.virtual.scaling import SYNC
 
 if TYPE_CHECKING:
     from livefleet import VirtualFleet
@@ -181,7 +182,11 @@ _ROUNDS = TypeAdapter(dict[str, Round])
 
 
 def live_round(project: Path) -> dict[str, Round]:
-    """Deploy the models, send their traces, and delete them again."""
+    """Deploy the models, send their traces, and delete them again.
+
+    Raises:
+        RuntimeError: the models do not start with one replica.
+    """
     _workbench(project, "up", "--start-cluster", "--start-speed", f"{START_SPEED:g}")
     # So that the passes of the autoscalers are at another time in each round.
     time.sleep(20 + random.random() * 15)
@@ -189,6 +194,10 @@ def live_round(project: Path) -> dict[str, Round]:
     with ThreadPoolExecutor(len(MODELS)) as executor:
         rounds = dict(zip((model.title for model in MODELS), executor.map(_send, MODELS, targets), strict=True))
     _workbench(project, "destroy", "--yes")
+    # The controller forgets what it recommended for a deleted HorizontalPodAutoscaler in its next pass only.
+    time.sleep(2 * SYNC)
+    if early := sorted(title for title, found in rounds.items() if found.replicas[0] != (1, 1)):
+        raise RuntimeError(f"{', '.join(early)}: must start with one ready replica")
     return rounds
 
 
