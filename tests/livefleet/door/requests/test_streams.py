@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from typing import Any
 
 import httpx
 import pytest
@@ -81,7 +82,7 @@ def test_a_stream_that_takes_longer_is_cut_off_too(door: StoodDoor, client: http
 def test_an_engine_hears_of_a_client_that_hangs_up(door: StoodDoor, stream: bool, http2: bool) -> None:
     """Long before any timeout."""
     broken = door.engines.broken
-    protocol = {"http1": not http2, "http2": http2}
+    protocol: dict[str, Any] = {"http1": not http2, "http2": http2}
 
     async def hang_up() -> None:
         """Hang up once the engine computes the answer, which takes long."""
