@@ -47,9 +47,10 @@ class Informer:
             for step in follow(*self._resource, fields=self._fields):
                 for obj in step.objects:
                     obj["metadata"].pop("managedFields", None)  # unused, and a third of the memory
-                if self._loop.is_closed():
+                try:
+                    self._loop.call_soon_threadsafe(self._apply, step)
+                except RuntimeError:  # the loop is closed
                     return
-                self._loop.call_soon_threadsafe(self._apply, step)
 
     def _apply(self, step: WatchStep) -> None:
         current = {key_of(obj): obj for obj in step.objects}

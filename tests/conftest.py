@@ -14,7 +14,10 @@ from workbench.cluster.cluster import Running, SimulatedCluster
 # How long one example takes says how busy the machine is; speed is measured by the benchmark. `make test` tries the
 # same examples every time, so that no change is blamed for what it did not do; `make test-long` looks for new ones.
 hypothesis.settings.register_profile(
-    "any machine", deadline=None, derandomize="INFERENCE_PLATFORM_EXAMPLES" not in os.environ
+    "any machine",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    derandomize="INFERENCE_PLATFORM_EXAMPLES" not in os.environ,
 )
 hypothesis.settings.load_profile("any machine")
 

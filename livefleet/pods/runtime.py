@@ -57,6 +57,7 @@ class PodRuntime:
         self._answers, self._starts = clocks
         self._starting: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     def apply_fleet(self, fleet: LiveFleet) -> None:
         """Switch to another fleet; unchanged pods keep running."""
@@ -92,6 +93,8 @@ class PodRuntime:
 
     def changed(self, before: Json | None, after: Json | None) -> None:
         """Handle a change of a pod."""
+        if self._closed:
+            return
         if before and (after is None or before["metadata"]["uid"] != after["metadata"]["uid"]):
             self._deleted(before)
         if after is None:
@@ -129,6 +132,8 @@ class PodRuntime:
         return not is_ending(pod) and pod["spec"].get("nodeName") not in self._cluster.ending
 
     def close(self) -> None:
+        """End all pods. No other one is started: informers report changes until their client is closed."""
+        self._closed = True
         for task in (*self._starting.values(), *self._tasks):
             task.cancel()
         for serving in self.serving.values():

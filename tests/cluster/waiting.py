@@ -9,7 +9,8 @@ import pytest
 from toolkit.kube import Kube, KubeError
 
 Json = dict[str, Any]
-SECONDS = 30.0
+SECONDS = 60.0
+"""Many times what anything takes here, for a machine that is busy; whatever comes is not waited for any longer."""
 
 
 def eventually(condition: Callable[[], Any], what: str) -> Any:

@@ -287,8 +287,12 @@ def test_the_search_answers_within_three_pages(window: Browser, address: str) ->
         window.ask("Input.insertText", text=question)
         word = re.split(r"[\s:-]", question)[0]
         _until(window, f"{links}[0]?.toLowerCase().includes('h={word.lower()}')")
-        time.sleep(0.3)  # the results of the whole text follow those of its first letters
-        found = list(dict.fromkeys(urlsplit(link).path.strip("/") for link in window.value(links)))[:3]
+        # The results of the whole text follow those of its first letters.
+        before, results = None, window.value(links)
+        while results != before:
+            time.sleep(0.3)
+            before, results = results, window.value(links)
+        found = list(dict.fromkeys(urlsplit(link).path.strip("/") for link in results))[:3]
         if not set(pages.split()) & set(found):
             missed[question] = found
     assert missed == {}

@@ -80,9 +80,10 @@ def test_an_error_in_a_step_comes_out() -> None:
 
 def test_a_long_chain_takes_no_recursion() -> None:
     chain = {str(n): ({str(n - 1)} if n else set()) for n in range(20_000)}
-    started = time.monotonic()
+    started = time.process_time()
     run(chain, set(), set(chain))
-    assert time.monotonic() - started < 5
+    # Seconds of a processor: a tenth of one, but minutes if each step looks at all others.
+    assert time.process_time() - started < 10
 
 
 def step(name: str, kind: str, *needs: str, parent: str = "") -> Step:

@@ -61,12 +61,13 @@ def prometheus(prometheus_program: Path, tmp_path_factory: pytest.TempPathFactor
         others = [*nodes(exporter), gpu(exporter)]
         jobs = scraping([pod.target(exporter.address) for pod in others], job="others", honor_labels=True)
         Watched(fleet, prometheus, exporter).scrape(
-            [pod for pods in served.values() for pod in pods], *jobs["scrape_configs"]
+            [pod for pods in served.values() for pod in pods], *jobs["scrape_configs"], interval="2s"
         )
         for tokens in (1000, 1500):
             for pod in said:
                 answered(pod, tokens)
             prometheus.await_scrape(len(exporter.pods))
+        prometheus.rest()
         yield prometheus
 
 

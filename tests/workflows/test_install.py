@@ -11,9 +11,9 @@ from tests.layers.modules import ROOT
 SLOW = """
 import sys, time
 print("Collecting numpy==2.1.0 (from -r lock)", flush=True)
-time.sleep(0.3)
+time.sleep(1)
 print("Installing collected packages: numpy", flush=True)
-time.sleep(0.3)
+time.sleep(1)
 """
 LOCK = "numpy==2.1.0 \\\n    --hash=sha256:0\nscipy==1.14.1 ; sys_platform == 'linux' \\\n    --hash=sha256:1\n"
 

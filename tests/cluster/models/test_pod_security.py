@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from components.fleet.words import Edition, WorkloadChoice
 from components.fleet.workloads import by_set
 from components.plan.rendering import render_fleet
 from livefleet.pods.groups.pods import pods_of
+from tests.cluster.waiting import eventually
 from tests.stacks.shipped import ROOT
 from toolkit.kube import Kube, KubeError
 
@@ -80,11 +82,25 @@ def ready(kube: Kube) -> Iterator[Kube]:
         kube.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account}, manager=MANAGER)
     for body in classes():
         kube.apply(body, manager=MANAGER)
+        eventually(partial(is_known, kube, body["metadata"]["name"]), "a priority class that admission knows")
     yield kube
     for level in LEVELS:
         kube.delete("v1", "Namespace", space(level))
     for body in classes():
         kube.delete(body["apiVersion"], body["kind"], body["metadata"]["name"])
+
+
+def is_known(kube: Kube, priority_class: str) -> bool:
+    """Whether pods may have a priority class: admission hears of it a moment after it is stored."""
+    spec = {"containers": [{"name": "c", "image": "example.com/c:1"}], "priorityClassName": priority_class}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "probe", "namespace": space("privileged")}}
+    try:
+        kube.create({**pod, "spec": spec}, dry_run=True)
+    except KubeError as error:
+        if "no PriorityClass" not in error.message:
+            raise
+        return False
+    return True
 
 
 def classes() -> list[Object]:

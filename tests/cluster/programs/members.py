@@ -13,7 +13,7 @@ def pids(cluster: SimulatedCluster) -> dict[str, int | None]:
 
 
 def ended(pid: int) -> bool:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while start_time(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
     return start_time(pid) is None
@@ -22,7 +22,7 @@ def ended(pid: int) -> bool:
 def take(taken: socket.socket, port: int) -> None:
     """Listen where a member did; a killed one holds its port until its last thread has ended."""
     taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while True:
         try:
             taken.bind(("127.0.0.1", port))

@@ -24,7 +24,8 @@ from workbench.cluster.binaries import Programs
 from workbench.cluster.cluster import SimulatedCluster
 from workbench.cluster.members import MEMBERS
 
-WARM_START_SECONDS = 30
+WARM_START_SECONDS = 60
+"""It takes some five on an idle machine. To wait for one member alone in vain takes more than this."""
 
 
 @pytest.fixture(scope="module")

@@ -3,24 +3,28 @@
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.engine.support import Stack, kube_object
+from tests.monitoring.programs.daemon import eventually
 from toolkit.kube import Kube
 from workbench.cluster.cluster import Running
 from workbench.engine.state import State
 
 ROOT = Path(__file__).parents[3]
 MOMENTS = int(os.environ.get("INFERENCE_PLATFORM_SIGNALS", "1"))
-LIMIT = 2.0
-"""Seconds from the signal to the end; on a busy machine the second that is promised takes a little longer."""
+LIMIT = 15.0
+"""Seconds from the signal to the end. It is one on an idle machine; what a run must not wait for takes a minute: a
+program that sleeps, pods that do not come, all that is left to do."""
 PROGRAM = """
 import time
 import pulumi
@@ -145,11 +149,23 @@ def through(project: Path, command: str) -> None:
     assert process.returncode == 0, told
 
 
+def recorded(project: Path) -> int:
+    """The changes of a run that have ended, from its state."""
+    path = project / ".workbench" / "stacks" / "dev.db"
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as state:
+            (count,) = state.execute("SELECT count(*) FROM resources WHERE intent = ''").fetchone()
+    except sqlite3.OperationalError:  # there is none yet
+        return 0
+    return int(count)
+
+
 def test_while_it_waits_for_pods_it_says_what_was_done(project: Path, namespace: str) -> None:
     settings = {"config": {"proj:waits": "true", "proj:pause": "0"}}
     (project / "Pulumi.dev.yaml").write_text(yaml.safe_dump(settings))
     process = started(project, "up")
-    time.sleep(3)
+    eventually(lambda: process.poll() is not None or recorded(project) == 122, "the changes recorded")
+    time.sleep(0.5)  # until it waits: a change is counted a moment after it is recorded
     assert process.poll() is None
     code, told, took = signalled(process, [signal.SIGINT])
     assert (code, took < LIMIT) == (130, True), told

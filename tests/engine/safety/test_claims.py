@@ -57,7 +57,7 @@ def test_a_claim_in_use_is_replaced(live: Stack, kube: Kube, namespace: str, cha
     outcome = live.up(program(live, namespace, **change))
 
     assert outcome.ok, live.screen
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 100  # not the two minutes after which a claim that stays is an error
     claims = kube.list("v1", "PersistentVolumeClaim", namespace)
     found = [(claim["metadata"]["name"], claim["spec"]["accessModes"]) for claim in claims]
     assert found == [(change.get("claim", "cache"), [change.get("mode", "ReadWriteOnce")])]

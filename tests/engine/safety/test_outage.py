@@ -10,6 +10,7 @@ from pathlib import Path
 import pulumi
 import pytest
 
+from tests.cluster.programs.members import ended
 from tests.engine.support import Stack, config_map, kube_object
 from toolkit.kube import Kube, KubeError
 from workbench.cluster.binaries import Programs
@@ -30,6 +31,7 @@ class Control:
         member = next(member for member in self.cluster.status() if member.name == name)
         assert member.pid
         os.kill(member.pid, signal.SIGKILL)
+        assert ended(member.pid)
 
     def start(self) -> None:
         self.cluster.start(lambda _: self._programs)
@@ -100,7 +102,7 @@ def test_what_stays_away_ends_the_run_with_what_to_do_and_the_next_one_goes_on(
     with pytest.raises(WorkbenchError) as stopped:
         live.up(program(live, namespace))
     thread.join()
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 45  # not the minute for which an API server is waited for
     message, repairing, done = str(stopped.value).splitlines()
     assert "does not respond" in message
     command = f"`workbench cluster start --state-dir {control.cluster.kubeconfig.parent}`"
@@ -128,7 +130,7 @@ def test_members_that_do_not_run_are_told(
     started = time.monotonic()
     with pytest.raises(WorkbenchError, match="provider 'here': etcd of the simulated cluster is not running"):
         live.up(program(live, namespace))
-    assert time.monotonic() - started < 20  # not the minute for which an API server is waited for
+    assert time.monotonic() - started < 45
     assert repair(cluster.kubeconfig).startswith("etcd and kwok of the simulated cluster are not running; ")
     assert repair(tmp_path / "kubeconfig") == ""
     assert repair(cluster.kubeconfig.read_text()) == ""

@@ -99,10 +99,10 @@ def program(stack: Stack) -> Callable[[], None]:
 
 
 @pytest.fixture
-def late(server: StandIn, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+def late(server: StandIn, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Lets the API server establish a definition only after it has been asked for often."""
     answer, left = server._answer, itertools.count()
-    monkeypatch.setattr(objects, "_PATIENCE", 0.4)
+    monkeypatch.setattr(objects, "_PATIENCE", 4.0)
 
     def after(looks: int) -> None:
         def answered(method: str, parts: list[str], body: Any) -> tuple[int, dict[str, Any]]:

@@ -98,6 +98,8 @@ class StandIn:
     answers: dict[str, tuple[int, Any]] = field(default_factory=dict)
     """Status and body by path, for what is no state."""
     asked: list[tuple[str, Any]] = field(default_factory=list)
+    told: int = 0
+    """Answers that were sent."""
     pause: float = 0.0
     """Seconds before each answer."""
     text: str = ""
@@ -133,6 +135,7 @@ def control(first: LiveState) -> Iterator[StandIn]:
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
+            found.told += 1
 
         def log_message(self, *_: object) -> None:
             """Nobody reads it."""

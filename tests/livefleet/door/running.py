@@ -11,16 +11,16 @@ from livefleet.door.programs import DoorPrograms
 from livefleet.door.xds.configurator import DoorBackends, EnvoyConfigurator
 from livefleet.door.xds.services import SERVICE_NAME, Address
 from tests.monitoring.programs.daemon import running
+from toolkit.ports import free_ports
 
 Object = dict[str, Any]
 HOST = "127.0.0.1"
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Return a port that no connection is given before a program listens there, seconds later."""
+    (port,) = free_ports(1)
+    return port
 
 
 class DoorInTest:

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from livefleet.load.arrivals import DueRequest
+from livefleet.load.arrivals import DueRequest, Lengths, Range
 from livefleet.load.client import LoadTarget
 from livefleet.load.outcomes import RequestOutcome, Tally
-from livefleet.load.runner import run
+from livefleet.load.runner import Users, run
 from tests.livefleet.load.server import DONE, Answer, event, said, serving, streamed, usage
 
 
@@ -30,13 +30,13 @@ def test_times_and_tokens_of_a_stream() -> None:
     outcome = only(tally)
     assert outcome.error == ""
     assert outcome.ttft is not None
-    # Never sooner than the server's own pauses; the machine may be slow.
-    assert 0.2 <= outcome.ttft < 1.2
+    # Never sooner than the server's own pauses. A client that was late with one piece is not with the next, so that
+    # a gap may be shorter than its pause.
     gaps = list(tally.gaps)
     assert len(gaps) == 2
-    assert 0.09 <= gaps[0] < 1
-    assert 0.29 <= gaps[1] < 1.3
-    assert outcome.took >= 0.6
+    assert outcome.ttft >= 0.2
+    assert outcome.ttft + gaps[0] >= 0.299
+    assert 0.599 <= outcome.ttft + sum(gaps) <= outcome.took + 0.001
     assert (outcome.input_tokens, outcome.output_tokens) == (11, 3)
 
 
@@ -49,9 +49,9 @@ def test_connections_are_used_again() -> None:
         return await stream(request, body)
 
     with serving(answer) as served:
-        requests = [DueRequest(at, 10, 4) for at in (0.0, 1.0)]
-        run(LoadTarget(served.url, "m", timeout=5.0), requests, "", lambda *_: None)
-    assert len(ports) == 2
+        one = Users(1, 0.0, 0.5, Lengths(Range(10, 10), Range(4, 4)), 0)
+        run(LoadTarget(served.url, "m", timeout=30.0), one, "", lambda *_: None)
+    assert len(ports) >= 2
     assert len(set(ports)) == 1
 
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 
 import pytest
 
@@ -17,14 +16,14 @@ SHORT = Lengths(Range(1, 1), Range(1, 1))
 
 def test_an_open_loop_does_not_wait_for_answers() -> None:
     """Whoever waits for a slow server sends less, and never sees how slow it is."""
-    with serving(streamed(0.5, event(), DONE)) as served:
+    with serving(streamed(1.5, event(), DONE)) as served:
         requests = [DueRequest(number * 0.02, 1, 1) for number in range(20)]
         tally, _ = run(LoadTarget(served.url, "m"), requests, "", lambda *_: None)
     assert served.most >= 15
     assert tally.most_in_flight >= 15
     assert len(tally.outcomes) == 20
-    # On time, but for a machine that is busy.
-    assert sum(each.sent - each.due for each in tally.outcomes) / 20 < 0.1
+    # On time, but for a machine that is busy: whoever waits for answers is 14 s late on average.
+    assert sum(each.sent - each.due for each in tally.outcomes) / 20 < 1
     assert all(each.sent >= each.due for each in tally.outcomes)
 
 
@@ -38,8 +37,8 @@ def test_users_wait_for_their_answer() -> None:
 
 def test_users_who_think_ask_less() -> None:
     with serving(streamed(event(), DONE)) as served:
-        tally, _ = run(LoadTarget(served.url, "m"), Users(2, 0.4, 1.0, SHORT, 0), "", lambda *_: None)
-    assert 4 <= len(tally.outcomes) <= 6
+        tally, _ = run(LoadTarget(served.url, "m"), Users(2, 0.4, 2.0, SHORT, 0), "", lambda *_: None)
+    assert 4 <= len(tally.outcomes) <= 10
 
 
 def test_the_last_requests_are_waited_for() -> None:
@@ -67,13 +66,16 @@ def test_it_says_how_it_goes() -> None:
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # connections that an interrupt leaves behind
 def test_an_interrupt_keeps_what_was_seen() -> None:
+    def interrupt(_: float, tally: Tally) -> None:
+        if len(tally.outcomes) >= 5:
+            os.kill(os.getpid(), signal.SIGINT)
+
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with serving(streamed(event(), DONE)) as served:
-            threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
             requests = planned(Range(20, 20), 60, Arrivals.EVEN, 1, SHORT, 0)
-            tally, whole = run(LoadTarget(served.url, "m"), requests, "", lambda *_: None)
+            tally, whole = run(LoadTarget(served.url, "m"), requests, "", interrupt)
     finally:
         signal.signal(signal.SIGINT, handler)
     assert not whole
-    assert 5 <= len(tally.outcomes) <= 40
+    assert 5 <= len(tally.outcomes) < 1200

@@ -108,7 +108,7 @@ def test_a_metric_of_a_pod_on_loopback_reaches_the_autoscaler(
     name = pod["metadata"]["name"]
     eventually(lambda: asked.pods(metrics_namespace, metric) == {name: "7"}, "the queue of the pod", pause=0.5)
     # As in a cluster: the pod's own address and port, though the scrape goes to loopback.
-    (sample,) = api(live_folder).query(QUEUE)
+    (sample,) = eventually(lambda: api(live_folder).query(QUEUE), "the sample of the pod")
     (port,) = pod["spec"]["containers"][0]["ports"]
     assert sample.labels["instance"] == f"{pod['status']['podIP']}:{port['containerPort']}"
     assert (sample.labels["pod"], sample.labels["namespace"]) == (name, metrics_namespace)

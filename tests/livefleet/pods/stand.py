@@ -4,11 +4,11 @@ import asyncio
 import http.client
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from livefleet.apis.dispatch import answer
@@ -22,6 +22,7 @@ from tests.monitoring.programs.daemon import eventually
 from toolkit.kube import Kube, KubeError, NoSuchKindError
 
 Json = dict[str, Any]
+Found = TypeVar("Found")
 MANAGER = "test-live"
 PORT = 8000
 TYPE = "node.kubernetes.io/instance-type"
@@ -64,7 +65,7 @@ class Stand:
         thread = threading.Thread(target=lambda: asyncio.run(run()), daemon=True)
         thread.start()
         try:
-            assert ready.wait(10)
+            assert ready.wait(30)
             eventually(lambda: self.folder.addresses().control, "the control address")
             assert self.process
             eventually(
@@ -77,6 +78,28 @@ class Stand:
             thread.join(30)
             # A process that goes on would play the nodes and pods of the tests that follow.
             assert not thread.is_alive(), "the process did not end"
+
+    def ask_process(self, question: Callable[[PodsProcess], Found]) -> Found:
+        """Ask the process in its own thread: what it knows changes while another one looks at it."""
+
+        async def asked() -> Found:
+            assert self.process
+            return question(self.process)
+
+        assert self._loop
+        return asyncio.run_coroutine_threadsafe(asked(), self._loop).result(30)
+
+    def backends(self) -> dict[str, str]:
+        """The loopback address of each pod that listens."""
+        return self.ask_process(lambda process: process.backends())
+
+    def answered(self) -> list[tuple[str, int]]:
+        """The workload of each pod that listens, and how many requests it has answered."""
+        return self.ask_process(
+            lambda process: [
+                (each.live.workload.name, each.live.answered) for each in process.runtime.serving.values()
+            ]
+        )
 
     def workload(self, name: str = "demo", **rest: Any) -> ServedWorkload:
         fields: Json = {"name": name, "title": name, "selector": {"app": name}, "port": PORT}

@@ -4,15 +4,20 @@ import asyncio
 import copy
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 
+from livefleet.informer import Informer
+from livefleet.pods.pod import SimulatedClock
 from livefleet.pods.process import PodsProcess
+from livefleet.pods.runtime import PodRuntime
 from tests.livefleet.pods.stand import Stand
 from tests.monitoring.programs.daemon import eventually
+from toolkit.kube.following import WatchStep
 
-TOKENS = 100
-"""A second of tokens."""
+TOKENS = 1000
+"""Ten seconds of tokens."""
 
 
 async def heard(process: PodsProcess, grace: int) -> None:
@@ -38,9 +43,38 @@ def test_what_runs_is_finished_unless_the_pod_is_killed(grace: int, answered: in
             sent = [pool.submit(stand.ask, "demo", TOKENS) for _ in range(3)]
             eventually(lambda: stand.control.state().models[0].running == 3, "requests that run")
             assert stand._loop
-            asyncio.run_coroutine_threadsafe(heard(process, grace), stand._loop).result(10)
-            assert sum(each.exception(15) is None for each in sent) == answered
+            asyncio.run_coroutine_threadsafe(heard(process, grace), stand._loop).result(30)
+            stand.control.speed(20.0, None)
+            assert sum(each.exception(30) is None for each in sent) == answered
             # Neither while the pod is leaving nor afterwards is a request forgotten.
             eventually(lambda: counted(stand) == (answered, 3 - answered), "each request counted")
             eventually(lambda: not process.runtime.serving, "the pod's end")
             assert counted(stand) == (answered, 3 - answered)
+
+
+def test_once_the_process_ends_no_pod_is_started() -> None:
+    """Informers go on until their client is closed, which comes last."""
+
+    async def started() -> bool:
+        cluster = Mock(ending=set(), pods=Mock(objects={}))
+        runtime = PodRuntime(Mock(), AsyncMock(), (SimulatedClock(), SimulatedClock()), cluster)
+        runtime.close()
+        status = {"phase": "Running", "podIP": "10.244.0.1"}
+        metadata = {"name": "late", "namespace": "default", "uid": "u"}
+        runtime.changed(None, {"metadata": metadata, "spec": {"nodeName": "n"}, "status": status})
+        return bool(runtime._starting)
+
+    assert not asyncio.run(started())
+
+
+def test_a_loop_that_is_closed_ends_what_follows_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At any moment: it may have been open when it was looked at."""
+
+    async def made() -> Informer:
+        return Informer(Mock(), "v1", "Pod")
+
+    informer = asyncio.run(made())
+    monkeypatch.setattr(informer, "_loop", Mock(wraps=informer._loop, is_closed=lambda: False))
+    monkeypatch.setattr("livefleet.informer.follow", lambda *_, **__: iter([WatchStep(relisted=True)]))
+    informer._run()
+    assert not informer.synced.is_set()

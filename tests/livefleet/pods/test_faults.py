@@ -3,6 +3,7 @@
 import asyncio
 import http.client
 import json
+import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -15,7 +16,7 @@ import pytest
 from livefleet.control_api import LiveFault, NoteKind
 from livefleet.pods import serving
 from livefleet.pods.cluster import LiveCluster
-from tests.livefleet.pods.stand import ZONE, Stand, asked, slower
+from tests.livefleet.pods.stand import MANAGER, ZONE, Stand, asked, deployment, slower
 from tests.monitoring.programs.daemon import eventually
 from toolkit.errors import UserError
 
@@ -45,7 +46,7 @@ def test_a_killed_pod_breaks_its_requests_and_another_one_comes(stand: Stand) ->
         outcome = stand.control.fault(LiveFault.POD, name)
         assert (outcome.broken, outcome.pods) == (3, (f"{stand.namespace}/{name}",))
         for each in sent:
-            assert isinstance(each.exception(10), (RemoteDisconnected, ConnectionResetError))
+            assert isinstance(each.exception(30), (RemoteDisconnected, ConnectionResetError))
         eventually(lambda: [pod["metadata"]["name"] for pod in stand.pods()] not in ([], [name]), "another pod")
         eventually(lambda: stand.ready() == 1, "a Ready pod again")
         assert stand.ask()[0] == 200
@@ -53,27 +54,30 @@ def test_a_killed_pod_breaks_its_requests_and_another_one_comes(stand: Stand) ->
 
 
 def test_a_pod_that_is_scaled_away_finishes_what_it_runs(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "LINGER_SECONDS", 3.0)
-    workload = stand.workload()
-    with stand.playing(stand.fleet(workload, groups=(stand.group("gpu", nodes=2, least=2),))) as process:
-        stand.deploy()
+    monkeypatch.setattr(serving, "LINGER_SECONDS", 8.0)
+    workload = stand.workload(context=2 * LONG)
+    with stand.playing(stand.fleet(workload, groups=(stand.group("gpu", nodes=2, least=2),))):
+        patient = deployment("demo", stand.namespace, replicas=1, gpus=1)
+        patient["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 1000
+        stand.kube.apply(patient, manager=MANAGER)
         eventually(lambda: stand.ready() == 1, "a Ready pod")
-        (backend,) = set(process.backends().values())
+        (backend,) = set(stand.backends().values())
         with closing(http.client.HTTPConnection(backend, timeout=30)) as kept, ThreadPoolExecutor(4) as pool:
             kept.request("GET", "/health")
             assert kept.getresponse().read() == b""
-            sent = [pool.submit(stand.ask, "demo", 900) for _ in range(3)]  # nine seconds of tokens
+            sent = [pool.submit(stand.ask, "demo", 10_000) for _ in range(3)]  # a hundred seconds of tokens
             eventually(lambda: stand.control.state().models[0].running == 3, "requests that run")
             stand.scale("demo", 0)
             eventually(lambda: not stand.pods(), "no pod")
             assert asked(f"http://{backend}/v1")[0] == 200  # late, and taken
-            eventually(lambda: stand.control.state().models[0].answered == 1, "the late one counted", 2, 0.02)
+            eventually(lambda: stand.control.state().models[0].answered == 1, "the late one counted")
             assert stand.ask()[0] == 503  # at the endpoint, nobody is sent there any more
             # Who keeps a connection hears at once that nobody reads it any more.
             assert kept.sock.recv(1) == b""
             assert not any(each.done() for each in sent)
-            assert [each.result(15)[0] for each in sent] == [200, 200, 200]
-        eventually(lambda: not process.backends(), "no backend")
+            stand.control.speed(50.0, None)
+            assert [each.result(30)[0] for each in sent] == [200, 200, 200]
+        eventually(lambda: not stand.backends(), "no backend")
         with pytest.raises(ConnectionRefusedError):
             asked(f"http://{backend}/v1")
 
@@ -96,7 +100,7 @@ def test_a_node_that_is_gone_takes_its_pods_and_comes_back_as_reserve(stand: Sta
         assert again["status"]["allocatable"]["nvidia.com/gpu"] == "1"
         for pod in stand.pods():
             stand.control.fault(LiveFault.POD, pod["metadata"]["name"])
-        failed = [each.exception(10) for each in sent]
+        failed = [each.exception(30) for each in sent]
         assert all(isinstance(each, (RemoteDisconnected, ConnectionResetError)) for each in failed)
         # When the stack goes, what it does not know goes as well; the nodes that it made are its own matter.
         stand.scale("demo", 0)
@@ -117,7 +121,7 @@ def test_a_spot_node_ends_its_pods_before_it_goes(stand: Stand, monkeypatch: pyt
             eventually(lambda: stand.control.state().models[0].running == 1, "a request that runs")
             outcome = stand.control.fault(LiveFault.SPOT, node)
             assert (outcome.broken, len(outcome.pods)) == (0, 1)
-            assert sent.result(15)[0] == 200
+            assert sent.result(30)[0] == 200
         eventually(
             lambda: any("is gone, as announced" in note.text for note in stand.control.state().notes), "its end"
         )
@@ -142,10 +146,11 @@ def test_a_zone_is_gone_and_no_node_comes_there(stand: Stand) -> None:
 
 def test_a_zone_is_gone_before_the_api_server_has_heard_of_it(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twenty nodes take a busy API server longer than a command waits; connections break at once all the same."""
-    slow, delete = 7.0, LiveCluster.delete_node
+    delete, answers = LiveCluster.delete_node, threading.Event()
 
     async def delete_slowly(cluster: LiveCluster, name: str) -> None:
-        await asyncio.sleep(slow)
+        while not answers.is_set():
+            await asyncio.sleep(0.02)
         await delete(cluster, name)
 
     monkeypatch.setattr(LiveCluster, "delete_node", delete_slowly)
@@ -159,35 +164,27 @@ def test_a_zone_is_gone_before_the_api_server_has_heard_of_it(stand: Stand, monk
         lost = {pod.name: pod.running for pod in stand.control.state().pods if pod.zone == zone}
         begun = time.time()
         outcome = stand.control.fault(LiveFault.ZONE, zone)
-        assert time.time() - begun < slow / 2
         assert (set(outcome.pods), outcome.broken) == (set(lost), sum(lost.values()))
-        failed = [each for each in sent if each.done() or isinstance(_error(each), ConnectionError)]
+        eventually(lambda: sum(each.done() for each in sent) >= outcome.broken, "the requests that break")
         broken_by = time.time()
         (fault,) = (note for note in stand.control.state().notes if note.kind is NoteKind.FAULT)
         assert begun <= fault.at <= broken_by
+        failed = [each for each in sent if each.done()]
         assert len(failed) == outcome.broken
+        assert all(isinstance(each.exception(), ConnectionError) for each in failed)
         # Nothing counts them any more, though the API server still has them.
         state = stand.control.state()
         assert zone not in {pod.zone for pod in state.pods}
         assert state.groups[0].nodes == 4 - len(lost)
-        assert time.time() - begun < slow
         assert sum(stand.stage_of(group).values()) == 6
         with pytest.raises(UserError, match=f"no node is in a zone '{zone}'; available: {stand.namespace}-b"):
             stand.control.fault(LiveFault.ZONE, zone)
+        answers.set()
         eventually(lambda: sum(stand.stage_of(group).values()) == 4, "the nodes are deleted")
         # Pods of the deleted nodes stay listed until they are collected.
         eventually(lambda: len(stand.pods()) == stand.ready() == 4, "four Ready pods elsewhere, and no others")
-        monkeypatch.setattr(LiveCluster, "delete_node", delete)
         for pod in stand.pods():
             stand.control.fault(LiveFault.POD, pod["metadata"]["name"])
-
-
-def _error(sent: "Future[Any]") -> BaseException | None:
-    """What became of a request within a second; None while it is computed."""
-    try:
-        return sent.exception(1)
-    except TimeoutError:
-        return None
 
 
 @pytest.mark.parametrize("fault", list(LiveFault), ids=str)

@@ -64,7 +64,7 @@ def test_everything_then_every_change(kube: Kube, client: Kube) -> None:
     assert mirror.relists == 1
     kube.delete("v1", "ConfigMap", "after", NAMESPACE)
     client.close()
-    assert mirror.closed.wait(5)
+    assert mirror.closed.wait(30)
 
 
 def test_a_watch_that_ends_goes_on_where_it_was(kube: Kube, client: Kube, monkeypatch: pytest.MonkeyPatch) -> None:

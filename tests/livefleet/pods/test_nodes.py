@@ -15,6 +15,7 @@ def test_nodes_come_at_once_for_first_pods_and_never_more_than_the_group_may_hav
         stand.deploy(replicas=5)
         eventually(lambda: stand.ready() == 3, "as many pods as nodes")
         assert stand.stage_of(group) == {"there": 3, "reserve": 5}
+        eventually(lambda: stand.control.state().models[0].pending == 2, "the others, which wait")
         state = stand.control.state()
         assert (state.groups[0].nodes, state.groups[0].starting, state.groups[0].most) == (3, 0, 3)
         assert (state.models[0].replicas, state.models[0].ready, state.models[0].pending) == (5, 3, 2)

@@ -49,7 +49,7 @@ def talking(talk: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitab
 
 
 async def until_closed(reader: asyncio.StreamReader) -> bytes:
-    return await asyncio.wait_for(reader.read(), 5)
+    return await asyncio.wait_for(reader.read(), 30)
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +77,7 @@ def test_headers_that_trickle_are_no_different() -> None:
         started = loop.time()
 
         async def trickle() -> None:
-            for byte in WHOLE[:-2] * 10:
+            for byte in WHOLE[:-2] * 13:
                 writer.write(bytes([byte]))
                 await asyncio.sleep(0.05)
 
@@ -89,7 +89,7 @@ def test_headers_that_trickle_are_no_different() -> None:
 
     (found, took), held = talking(talk)
     assert found.startswith(b"HTTP/1.1 408 ")
-    assert took < 2
+    assert took < 10  # all bytes take twice as long
     assert held == 0
 
 
@@ -110,8 +110,10 @@ def test_half_of_a_body_is_refused() -> None:
     assert found.startswith(b"HTTP/1.1 408 ")
 
 
-def test_whole_requests_are_answered_however_far_apart() -> None:
+def test_whole_requests_are_answered_however_far_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the first request a connection may rest: for that the HTTP library has a bound of its own."""
+    # So long that on a busy machine the second half of the headers is not late.
+    monkeypatch.setattr(ports, "HEADER_SECONDS", 1.5)
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> list[bytes]:
         found = []
@@ -120,7 +122,7 @@ def test_whole_requests_are_answered_however_far_apart() -> None:
             await asyncio.sleep(0.1)
             writer.write(WHOLE[20:])
             found.append((await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5))[:12])
-            await asyncio.sleep(0.4)
+            await asyncio.sleep(1.6)
         return found
 
     assert talking(talk) == ([b"HTTP/1.1 200"] * 2, 1)

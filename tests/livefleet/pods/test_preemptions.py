@@ -27,7 +27,7 @@ def test_whoever_preempts_is_placed(stand: Stand) -> None:
         high["spec"]["template"]["spec"]["priorityClassName"] = name
         stand.kube.apply(high, manager=MANAGER)
         eventually(lambda: placed(stand) == {"high": NODES}, "those with the higher priority on the nodes")
-        assert len(stand.pods()) == 2 * NODES  # the others wait
+        eventually(lambda: len(stand.pods()) == 2 * NODES, "the others, which wait")
         noted = eventually(lambda: preempted(stand) if len(preempted(stand)) >= NODES else None, "a note of each")
     for each in noted:
         # kube-scheduler says which pod it ended, and for which.

@@ -62,7 +62,7 @@ def test_a_process_that_was_killed_takes_up_where_it_was(stand: Stand, part: Pod
     """In the middle of a cold start, and of the start of a node."""
     workload = stand.workload(paces={"g6.xlarge": stand.workload().paces[""]})
     group = stand.group("gpu", nodes=2, least=1)
-    fleet = stand.fleet(slower(workload, pod=3000.0, node=3000.0), groups=(group,))  # five seconds each
+    fleet = stand.fleet(slower(workload, pod=36_000.0, node=36_000.0), groups=(group,))  # a minute each
     pid = start(part, stand.folder, fleet)
     # The scheduler may be faster than the process where pods and nodes come at the same time.
     eventually(lambda: stand.stage_of(group) == {"there": 1, "reserve": 1}, "the nodes at rest")
@@ -77,6 +77,7 @@ def test_a_process_that_was_killed_takes_up_where_it_was(stand: Stand, part: Pod
     assert stand.ready() == 0
     model = stand.control.state().models[0]
     assert (model.ready, model.starting, model.pending) == (0, 1, 1)
+    stand.control.speed(None, 36_000.0)
     eventually(lambda: stand.ready() == 1, "the pod on the node that was there")
     eventually(lambda: stand.ready() == 2, "both pods")
 
@@ -85,7 +86,7 @@ def test_another_fleet_does_not_touch_others(stand: Stand) -> None:
     """A model is added, renamed and removed; a connection to another one stays, with what it computes."""
     group = stand.group("gpu", nodes=3, least=3)
     one, two = stand.workload("one", context=100_000), stand.workload("two")
-    with stand.playing(stand.fleet(one, groups=(group,))) as process:
+    with stand.playing(stand.fleet(one, groups=(group,))):
         stand.deploy("one")
         stand.deploy("two")
         eventually(lambda: stand.ready() == 2, "two Ready pods")
@@ -95,12 +96,12 @@ def test_another_fleet_does_not_touch_others(stand: Stand) -> None:
         body: dict[str, Any] = {"model": "demo", "prompt": "x", "max_tokens": 1000, "stream": True}
         connection.request("POST", "/v1/completions", json.dumps(body), {"Content-Type": "application/json"})
         response = connection.getresponse()
-        before = process.backends()
+        before = stand.backends()
         stand.folder.write_fleet(stand.fleet(one, two, groups=(group,)))
         eventually(lambda: stand.folder.addresses().endpoints.keys() == {"one", "two"}, "another endpoint")
         eventually(lambda: stand.ask("two")[0] == 200, "an answer of the new one")
         assert stand.folder.addresses().endpoints["one"] == urls["one"]
-        assert before.items() <= process.backends().items()
+        assert before.items() <= stand.backends().items()
         renamed = replace(one, models=("other",))
         stand.folder.write_fleet(stand.fleet(renamed, groups=(group,)))
         eventually(lambda: stand.folder.addresses().endpoints == urls, "one endpoint")

@@ -20,7 +20,7 @@ def test_the_first_pods_are_ready_at_once(stand: Stand) -> None:
 
 @pytest.mark.usefixtures("no_first")
 def test_later_pods_take_their_cold_start(stand: Stand) -> None:
-    workload = slower(stand.workload(), pod=180.0)
+    workload = slower(stand.workload(), pod=360.0)
     with stand.playing(stand.fleet(workload, groups=(stand.group("gpu", nodes=1, least=1),)), starts=60.0):
         began = time.time()
         stand.deploy()
@@ -32,8 +32,8 @@ def test_later_pods_take_their_cold_start(stand: Stand) -> None:
         assert status == 503
         assert "no pod of demo is Ready: of 1, 1 are starting and 0 Pending" in body["error"]["message"]
         eventually(lambda: stand.ready() == 1, "a Ready pod")
-        # 180 s at sixty times the speed of life; the API server's times are whole seconds.
-        assert 1.9 <= time.time() - began <= 6.0
+        # 360 s at sixty times the speed of life, in whole seconds of the API server; nobody waited for 360.
+        assert time.time() - began >= 4.9
         (pod,) = stand.pods()
         assert pod["status"]["containerStatuses"][0]["ready"] is True
         assert stand.ask()[0] == 200

@@ -9,7 +9,8 @@ from typing import Any
 from toolkit.process import start
 from toolkit.toolchain import tail
 
-SECONDS = 30.0
+SECONDS = 60.0
+"""Many times what anything takes here, for a machine that is busy; whatever comes is not waited for any longer."""
 
 
 def eventually(condition: Callable[[], Any], what: str, seconds: float = SECONDS, pause: float = 0.1) -> Any:

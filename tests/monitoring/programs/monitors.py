@@ -10,7 +10,7 @@ Json = dict[str, Any]
 _META = "__meta_kubernetes_"
 
 
-def exporter_job(monitor: Mapping[str, Any], file: str, exporter: str) -> Json:
+def exporter_job(monitor: Mapping[str, Any], file: str, exporter: str, interval: str = SCRAPE_INTERVAL) -> Json:
     """Return the scrape job of a PodMonitor, for targets from a file, at the interval of the tests.
 
     At the end, after the monitor's own relabelings, every target is moved to the stand-in for all pods; where
@@ -20,9 +20,10 @@ def exporter_job(monitor: Mapping[str, Any], file: str, exporter: str) -> Json:
         monitor: the PodMonitor.
         file: with targets as ``targets_of`` makes them.
         exporter: address of the stand-in.
+        interval: at which each target is scraped, and within which it must answer.
     """
     job = scrape_job(monitor, {"file_sd_configs": [{"files": [file]}]}, _moved(exporter))
-    return {**job, "scrape_interval": SCRAPE_INTERVAL}
+    return {**job, "scrape_interval": interval}
 
 
 def _moved(exporter: str) -> list[Json]:

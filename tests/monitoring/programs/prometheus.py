@@ -35,6 +35,7 @@ class Prometheus:
         self.folder = folder
         self.port = port
         self.url = f"http://{LOOPBACK}:{port}"
+        self._moment: float | None = None
 
     @property
     def config_file(self) -> Path:
@@ -47,6 +48,7 @@ class Prometheus:
         Raises:
             AssertionError: Prometheus refuses it; the message is its own.
         """
+        self._moment = None
         self.write(config, files)
         status, said = self._send("POST", "/-/reload")
         if status != http.client.OK:
@@ -76,8 +78,13 @@ class Prometheus:
         return answer["data"]
 
     def query(self, promql: str) -> list[Sample]:
-        """Return an instant vector of this moment; a scalar is one sample without labels."""
-        data = self.get("query", query=promql)
+        """Return an instant vector; a scalar is one sample without labels.
+
+        It is of the moment that ``await_scrape`` has waited for, if it was called last, and of now otherwise: a
+        target that does not answer within the interval, as on a busy machine, has no series until its next scrape.
+        """
+        moment = {} if self._moment is None else {"time": f"{self._moment:.3f}"}
+        data = self.get("query", query=promql, **moment)
         if data["resultType"] == "scalar":
             return [Sample({}, float(data["result"][1]))]
         return [Sample(each["metric"], float(each["value"][1])) for each in data["result"]]
@@ -100,6 +107,7 @@ class Prometheus:
             AssertionError: it never had; says what it was last.
         """
         last: list[float | None] = []
+        self._moment = None
 
         def as_expected() -> bool:
             last[:] = [self.value(promql)]
@@ -126,12 +134,19 @@ class Prometheus:
                 return False
             # A target is reported as scraped before its samples are committed.
             series = {tuple(sorted(target["labels"].items())) for target in targets}
-            return len(self.query(f"timestamp(up) > {begun}")) >= len(series)
+            self._moment = time.time()
+            return len(self.query(f"timestamp(up == 1) > {begun}")) >= len(series)
 
         try:
             eventually(scraped, "every target scraped")
         except AssertionError as error:
             raise AssertionError(f"{error}: {self.get('targets')['activeTargets']}") from None
+
+    def rest(self) -> None:
+        """Scrape nothing any more: all queries are of the moment that ``await_scrape`` has waited for."""
+        moment = self._moment
+        self.configure({})
+        self._moment = moment
 
     def ready(self) -> bool:
         """Say whether it answers queries."""

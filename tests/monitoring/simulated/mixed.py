@@ -90,8 +90,10 @@ def watching_mixed(program: Path, folder: Path) -> Iterator[Watched]:
         for name, series, engine, value in LEVELS:
             said[HERE, name].set(series, value, engine=engine)
         jobs = scraping([_controller(exporter).target(exporter.address)], job="wva")["scrape_configs"]
-        watched.scrape(pods, *jobs)
+        # All of the many targets must answer within one interval.
+        watched.scrape(pods, *jobs, interval="3s")
         prometheus.await_scrape(len(exporter.pods))
+        prometheus.rest()
         yield watched
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from livefleet.loop.monitors import targets_of
 from tests.monitoring.programs.monitors import exporter_job
-from tests.monitoring.programs.prometheus import Prometheus
+from tests.monitoring.programs.prometheus import SCRAPE_INTERVAL, Prometheus
 from tests.monitoring.programs.rules import promql
 from tests.monitoring.simulated.exporter import Exporter
 from tests.monitoring.simulated.fleets import Made
@@ -24,11 +24,13 @@ class Watched:
     prometheus: Prometheus
     exporter: Exporter
 
-    def scrape(self, pods: Iterable[Mapping[str, Any]], *jobs: Json) -> None:
+    def scrape(self, pods: Iterable[Mapping[str, Any]], *jobs: Json, interval: str = SCRAPE_INTERVAL) -> None:
         """Let Prometheus find these pods, under the generated PodMonitors and further jobs."""
-        monitors = [exporter_job(monitor, _PODS, self.exporter.address) for monitor in self.made.chain.monitors]
+        address = self.exporter.address
+        monitors = [exporter_job(monitor, _PODS, address, interval) for monitor in self.made.chain.monitors]
         targets = [target for pod in pods for target in targets_of(pod)]
-        self.prometheus.configure({"scrape_configs": [*monitors, *jobs]}, {_PODS: targets})
+        config = {"global": {"scrape_interval": interval}, "scrape_configs": [*monitors, *jobs]}
+        self.prometheus.configure(config, {_PODS: targets})
 
     def series(self, rule: Mapping[str, Any]) -> str:
         """Return the series that the adapter finds for a rule."""

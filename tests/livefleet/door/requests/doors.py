@@ -49,20 +49,34 @@ class StoodDoor:
         headers = {"authorization": f"Bearer {key}"} if key else {}
         return httpx.Client(base_url=self.url, headers=headers, trust_env=False, **{"timeout": 60, **more})
 
-    def logged(self, count: int) -> list[Object]:
-        """Return the access log once it has so many lines; Envoy writes it every ten seconds unless it is asked."""
+    @contextmanager
+    def logging(self) -> Iterator[list[Object]]:
+        """Collect the lines of the access log about the requests of the block; they are there after it."""
+        before, lines = len(self.logged()), list[Object]()
+        yield lines
+        lines += self.logged()[before:]
 
-        def lines() -> list[Object]:
+    def logged(self) -> list[Object]:
+        """Return the access log once it has a line for every request; none is under way then.
+
+        Envoy writes a line when a request has ended, which may be after its client has the answer, and passes lines
+        on every ten seconds, or some time after it is asked to.
+        """
+
+        def complete() -> tuple[list[Object]] | None:
+            # A line may be about a request that comes now, so that requests are counted before lines.
+            requests = self.admin.stats(r"^http\.https?-.*\.downstream_rq_(active|total)$") or {}
+            active, total = (
+                sum(int(value) for name, value in requests.items() if name.endswith(end))
+                for end in ("active", "total")
+            )
             self.admin.request("POST", "/reopen_logs")
-            text = self.log.read_text()
-            return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+            text = self.log.read_text() if self.log.exists() else ""
+            lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+            return (lines,) if requests and active == 0 and len(lines) == total else None
 
-        def enough() -> tuple[list[Object]] | None:
-            found = lines()
-            return (found,) if len(found) >= count else None
-
-        (found,) = eventually(enough, f"{count} lines in the log")
-        return list(found)
+        (lines,) = eventually(complete, "a line in the log for each request")
+        return list(lines)
 
 
 def secret(

@@ -35,8 +35,8 @@ class Arrived:
 class Engines:
     """The engines of a fleet. Fields of a request's body say what becomes of it.
 
-    ``wait``: seconds before the answer; less where ``gather`` requests have been under way at once before.
-    ``pause``: seconds between the tokens of a stream of ``max_tokens``.
+    ``wait``: seconds before the answer; less where ``gather`` requests have been under way at once, or ``released``.
+    ``pause``: seconds between the tokens of a stream of ``max_tokens``; ``paced`` where the test ``allowed`` them.
     ``status``: of a plain text in place of an answer.
     """
 
@@ -47,6 +47,10 @@ class Engines:
     """Requests that were under way at once."""
     broken: int = 0
     """Requests whose client hung up."""
+    released: bool = False
+    """Whether nothing gathers any more."""
+    allowed: int = 0
+    """Tokens of a paced stream that are computed by now."""
 
     def since(self, count: int) -> list[Arrived]:
         """Return what arrived after the first ``count``."""
@@ -77,7 +81,7 @@ class Engines:
             return
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
-        while self.most < gather and loop.time() < deadline:
+        while self.most < gather and not self.released and loop.time() < deadline:
             await asyncio.sleep(0.05)
 
     async def _answered(self, request: web.Request, asked: Mapping[str, Any]) -> web.StreamResponse:
@@ -89,6 +93,8 @@ class Engines:
         answer = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await answer.prepare(request)
         for number in range(asked.get("max_tokens", 5)):
+            while asked.get("paced") and number >= self.allowed:
+                await asyncio.sleep(0.005)
             await answer.write((_TOKEN % number).encode())
             await asyncio.sleep(asked.get("pause", 0))
         last = {"model": "m", "choices": [], "usage": USAGE}

@@ -51,11 +51,10 @@ def test_without_a_key_nothing_is_to_be_had(door: StoodDoor, path: str, headers:
 
 
 def test_a_key_in_the_query_is_none_and_is_not_logged(door: StoodDoor) -> None:
-    before = len(door.logged(0))
-    with door.client() as client:
+    with door.logging() as lines, door.client() as client:
         query = f"?key={ALICE}&api_key={ALICE}&authorization={ALICE}&access_token={ALICE}"
         assert client.post(f"/v1/chat/completions{query}", json=chat("m")).status_code == 401
-    assert door.logged(before + 1)[-1]["path"] == "/v1/chat/completions"
+    assert [line["path"] for line in lines] == ["/v1/chat/completions"]
 
 
 def test_the_key_stays_at_the_gateway(door: StoodDoor) -> None:
@@ -69,20 +68,18 @@ def test_the_key_stays_at_the_gateway(door: StoodDoor) -> None:
 
 @pytest.mark.parametrize("name", ["bob", "alice", "root", ""])
 def test_nobody_takes_the_name_of_another(door: StoodDoor, name: str) -> None:
-    before = len(door.logged(0))
-    with door.client(ALICE) as client:
+    with door.logging() as lines, door.client(ALICE) as client:
         assert client.post("/v1/chat/completions", json=chat("m"), headers={"x-client-id": name}).status_code == 200
     assert door.engines.last.headers["x-client-id"] == "alice"
-    assert door.logged(before + 1)[-1]["client"] == "alice"
+    assert [line["client"] for line in lines] == ["alice"]
 
 
 def test_the_log_says_who_asked_for_what_and_what_it_took(door: StoodDoor) -> None:
-    before = len(door.logged(0))
-    with door.client(BOB) as client:
+    with door.logging() as lines, door.client(BOB) as client:
         client.post("/v1/chat/completions?trace=1", json=chat("m", secret="a prompt"))
         client.post("/v1/chat/completions", json=chat("nobodys"))
         client.get("/v1/models")
-    served, missed, listed = door.logged(before + 3)[-3:]
+    served, missed, listed = lines
     assert {key: served[key] for key in ("method", "path", "model", "client", "response_code")} == {
         "method": "POST",
         "path": "/v1/chat/completions",
@@ -103,7 +100,7 @@ def test_neither_keys_nor_prompts_are_written_anywhere(door: StoodDoor) -> None:
     with door.client(ALICE) as client:
         client.post("/v1/chat/completions", json=chat("m", messages=[{"role": "user", "content": "of my illness"}]))
         client.post("/v1/chat/completions", content=b'{"model": "of my illness')
-    door.logged(2)
+    assert len(door.logged()) >= 2
     written = {file.name: file.read_text(errors="replace") for file in door.log.parent.glob("*.log")}
     assert {"access.log", "envoy.log", "processor.log"} <= written.keys()
     assert not [name for name, text in written.items() if any(word in text for word in (ALICE, BOB, "illness"))]

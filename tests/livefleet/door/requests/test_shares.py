@@ -1,6 +1,7 @@
 """Weights, headers and other names: which of several engines behind one name answers."""
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import Iterator
 
@@ -13,6 +14,8 @@ from tests.livefleet.door.requests.planned import KEYS, SECRET, planned
 
 REQUESTS = 5000
 AT_ONCE = 64
+FAR = 5 * math.sqrt(0.25 / REQUESTS)
+"""Five standard deviations of a share of one half, which has the largest: more than that is one in a million runs."""
 PREMIUM = {"modelMatch": {"headers": {"user-type": {"exact": "premium"}}}}
 LATEST = {"modelMatch": {"headers": {"user-type": {"exact": "premium"}, "version": {"prefix": "2."}}}}
 WEIGHTS = {"two": {"a": 70, "b": 30}, "four": {"a": 5, "b": 3, "c": 2, "d": 0}}
@@ -45,14 +48,14 @@ async def _asked(door: StoodDoor, model: str, count: int) -> list[int]:
 
 @pytest.mark.parametrize("model", sorted(WEIGHTS))
 def test_requests_are_shared_by_weight(door: StoodDoor, model: str) -> None:
-    """Within 2 % of all requests, of 5,000 that come 64 at a time."""
+    """Within 3.5 % of all requests, of 5,000 that come 64 at a time: the proxy chooses at random."""
     before = len(door.engines.arrived)
     assert set(asyncio.run(_asked(door, model, REQUESTS))) == {200}
     found = Counter(each.service.split("-")[0] for each in door.engines.since(before))
     total = sum(WEIGHTS[model].values())
     assert sum(found.values()) == REQUESTS
     for name, weight in WEIGHTS[model].items():
-        assert abs(found[name] / REQUESTS - weight / total) <= 0.02, dict(found)
+        assert abs(found[name] / REQUESTS - weight / total) <= FAR, dict(found)
     assert "d" not in found
 
 

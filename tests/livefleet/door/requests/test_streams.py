@@ -1,8 +1,10 @@
 """Streams and timeouts: tokens are passed on as they come, and nothing but the settings cuts an answer off."""
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from typing import Any
 
 import httpx
 import pytest
@@ -38,13 +40,12 @@ def streamed(client: httpx.Client, body: Object) -> Iterator[str]:
 
 
 def test_tokens_are_not_held_back(door: StoodDoor, client: httpx.Client) -> None:
-    """Each is passed on while the engine is still computing the next ones."""
-    running = {}
-    for line in streamed(client, chat("m", stream=True, max_tokens=5, pause=0.5)):
-        running[line] = door.engines.running
-    tokens = [each for line, each in running.items() if "content" in line]
-    assert len(tokens) == 5
-    assert tokens[:3] == [1, 1, 1]
+    """The engine computes each only after the client has the one before."""
+    door.engines.allowed, tokens = 1, 0
+    for line in streamed(client, chat("m", stream=True, max_tokens=5, paced=True)):
+        tokens += '"content"' in line
+        door.engines.allowed += 1
+    assert tokens == 5
 
 
 def test_a_stream_of_ten_minutes_is_whole_and_in_order(client: httpx.Client) -> None:
@@ -81,29 +82,40 @@ def test_a_stream_that_takes_longer_is_cut_off_too(door: StoodDoor, client: http
 def test_an_engine_hears_of_a_client_that_hangs_up(door: StoodDoor, stream: bool, http2: bool) -> None:
     """Long before any timeout."""
     broken = door.engines.broken
-    patience = httpx.Timeout(30, read=0.5)
-    body = chat("m", stream=stream, max_tokens=1000, pause=0.1 if stream else 0, wait=0 if stream else 30)
-    with door.client(KEYS["alice"], http1=not http2, http2=http2) as client:
-        client.timeout = patience
-        if stream:
-            with client.stream("POST", "/v1/chat/completions", json=body) as answer:
-                # Keep the iterator: httpx hangs up as soon as it is collected.
-                lines = answer.iter_lines()
-                next(lines)
-                assert door.engines.running == 1
-        else:
-            with pytest.raises(httpx.ReadTimeout):
-                client.post("/v1/chat/completions", json=body)
+    protocol: dict[str, Any] = {"http1": not http2, "http2": http2}
+
+    async def hang_up() -> None:
+        """Hang up once the engine computes the answer, which takes long."""
+        headers = {"authorization": f"Bearer {KEYS['alice']}"}
+        async with httpx.AsyncClient(base_url=door.url, headers=headers, trust_env=False, **protocol) as client:
+            request = client.post("/v1/chat/completions", json=chat("m", wait=WAIT), timeout=WAIT)
+            asking = asyncio.create_task(request)
+            await asyncio.to_thread(eventually, lambda: door.engines.running == 1, "the engine has the request")
+            asking.cancel()
+            await asyncio.wait([asking])
+
+    if stream:
+        body = chat("m", stream=True, max_tokens=1000, pause=0.1)
+        with (
+            door.client(KEYS["alice"], **protocol) as client,
+            client.stream("POST", "/v1/chat/completions", json=body) as answer,
+        ):
+            # Keep the iterator: httpx hangs up as soon as it is collected.
+            lines = answer.iter_lines()
+            next(lines)
+            assert door.engines.running == 1
+    else:
+        asyncio.run(hang_up())
     eventually(lambda: (door.engines.broken, door.engines.running) == (broken + 1, 0), "its slot is free", seconds=10)
 
 
 def test_a_stream_counts_its_tokens_though_nobody_asked(door: StoodDoor, client: httpx.Client) -> None:
     """The log needs them; the client gets the event that says them, as from the real one."""
-    before = len(door.logged(0))
-    found = list(streamed(client, chat("m", stream=True, max_tokens=2)))
+    with door.logging() as lines:
+        found = list(streamed(client, chat("m", stream=True, max_tokens=2)))
     assert '"usage"' in found[-2]
-    last = door.logged(before + 1)[-1]
-    assert (last["llm_input_token"], last["llm_output_token"]) == (7, 5)
+    (line,) = lines
+    assert (line["llm_input_token"], line["llm_output_token"]) == (7, 5)
 
 
 def _short_idle(body: Object) -> None:
@@ -125,5 +137,5 @@ def test_each_of_the_two_timeouts_would_cut_a_silence_off(
     for body in objects:
         change(body)
     with stand(objects, [SECRET]) as door, door.client(KEYS["alice"]) as client:
-        answer = client.post("/v1/chat/completions", json=chat("m", wait=2))
+        answer = client.post("/v1/chat/completions", json=chat("m", wait=WAIT))
         assert answer.status_code in {408, 504}

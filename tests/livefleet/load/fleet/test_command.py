@@ -54,8 +54,8 @@ def test_a_model_of_the_stack(tmp_path: Path) -> None:
     with playing(tmp_path) as (served, fleet):
 
         def happen() -> None:
-            # Once the load has begun, a replica is lost.
-            while not served.bodies:
+            # Once the load has begun, and has seen two replicas, one is lost.
+            while not served.bodies or not fleet.told:
                 time.sleep(0.01)
             gone = note("node g6-1 is gone", NoteKind.FAULT)
             fleet.state = replace(fleet.state, models=(model(ready=1, waiting=7),), notes=(gone,))
