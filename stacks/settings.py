@@ -22,6 +22,7 @@ from components.clouds.aws.subnets import CIDR, in_order
 from components.clouds.aws.words import NatGateways, Provisioner, ServiceLinkedRole
 from components.contract import clock
 from components.contract.base import combined_error
+from components.contract.tables import read_table
 from components.contract.texts.printable import printable
 from components.plan.faults import faults
 from components.plan.prerequisites.needed import ClusterFacts
@@ -398,9 +399,7 @@ def parse(values: Mapping[str, Any], file: str) -> Settings:
 
 def declared(project_file: Path) -> dict[str, dict[str, Any]]:
     """Return the declaration of every key in Pulumi.yaml: type, description and default."""
-    import yaml
-
-    config = yaml.safe_load(project_file.read_text(encoding="utf-8")).get("config", {})
+    config = read_table(project_file).get("config", {})
     prefix = f"{PROJECT}:"
     return {key.removeprefix(prefix): facts for key, facts in config.items() if key.startswith(prefix)}
 

@@ -1,12 +1,14 @@
 """Fixtures that everybody shares: the real control plane."""
 
+import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
 
+from components.contract.collection import paused_collection
 from toolkit.kube import Kube
 from workbench.cluster.binaries import NoControlPlaneError, Programs, find
 from workbench.cluster.cluster import Running, SimulatedCluster
@@ -20,6 +22,15 @@ hypothesis.settings.register_profile(
     derandomize="INFERENCE_PLATFORM_EXAMPLES" not in os.environ,
 )
 hypothesis.settings.load_profile("any machine")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Let no collector traverse what lives until the end: it took a quarter of the time of collecting the tests."""
+    with paused_collection():
+        result = yield
+    gc.freeze()
+    return result
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,11 @@
 """Every model of the catalog has an answer: an instance type, or the reason why none is named."""
 
+from functools import cache
+
 import pytest
 
 from components.checks.memory.catalog import names
-from components.plan.fitting.options import fit_answer
+from components.plan.fitting.options import FitAnswer, fit_answer
 from components.plan.fitting.question import EngineChoice, FitQuestion, engine_choice
 
 LATEST = engine_choice("vllm")
@@ -11,10 +13,15 @@ assert isinstance(LATEST, EngineChoice)
 CONTEXT = 4096
 
 
+@cache
+def fitted(name: str) -> FitAnswer:
+    assert isinstance(LATEST, EngineChoice)
+    return fit_answer(FitQuestion(name, LATEST, "us-east-1", context=CONTEXT))
+
+
 @pytest.mark.parametrize("name", sorted(names()))
 def test_a_model_fits_something_or_the_reason_is_stated(name: str) -> None:
-    assert isinstance(LATEST, EngineChoice)
-    answer = fit_answer(FitQuestion(name, LATEST, "us-east-1", context=CONTEXT))
+    answer = fitted(name)
     if answer.options:
         prices = [option.usd_per_hour for option in answer.options if option.usd_per_hour is not None]
         assert prices == sorted(prices)
@@ -26,8 +33,5 @@ def test_a_model_fits_something_or_the_reason_is_stated(name: str) -> None:
 
 def test_few_models_fit_nothing() -> None:
     """Those of which no source has the size, and those that exceed four nodes."""
-    assert isinstance(LATEST, EngineChoice)
-    without = {
-        name for name in names() if not fit_answer(FitQuestion(name, LATEST, "us-east-1", context=CONTEXT)).options
-    }
+    without = {name for name in names() if not fitted(name).options}
     assert len(without) <= len(list(names())) // 10, sorted(without)

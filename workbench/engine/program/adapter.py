@@ -11,16 +11,16 @@ import gc
 import logging
 import runpy
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import pulumi
-from pulumi.runtime import mocks, rpc, settings
+from pulumi.runtime import mocks, resource, rpc, settings
 from pulumi.runtime.config import set_all_config
-from pulumi.runtime.proto import resource_pb2
+from pulumi.runtime.proto import resource_pb2, source_pb2
 from pulumi.runtime.stack import Stack, run_pulumi_func, wait_for_rpcs
 
 from components.contract.collection import paused_collection
@@ -178,13 +178,25 @@ def run_program(
         # The first failure is raised; its consequences would each be logged with a traceback.
         loop.set_exception_handler(lambda *_: None)
         loop.set_default_executor(executor if isinstance(executor, ThreadPoolExecutor) else _SynchronousExecutor())
-        with paused_collection():  # registrations live until the end, and collecting took half of the time
+        # Registrations live until the end, and collecting took half of the time.
+        with paused_collection(), _without_stack_traces():
             return loop.run_until_complete(_exports(program, monitor, run))
     finally:
         loop.run_until_complete(_cancel_tasks())
         loop.run_until_complete(loop.shutdown_default_executor())
         loop.close()
         asyncio.set_event_loop(None)
+
+
+@contextlib.contextmanager
+def _without_stack_traces() -> Iterator[None]:
+    """Spare the SDK the stack trace of each registration: only the Pulumi CLI reads it."""
+    original = resource._get_stack_trace  # noqa: SLF001
+    resource._get_stack_trace = source_pb2.StackTrace  # noqa: SLF001
+    try:
+        yield
+    finally:
+        resource._get_stack_trace = original  # noqa: SLF001
 
 
 async def _cancel_tasks() -> None:

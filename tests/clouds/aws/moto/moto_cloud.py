@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 from typing import Any, ClassVar, Self
 from unittest import mock
 
@@ -266,6 +267,7 @@ def _created(type_: str, name: str, plan: Plan, answers: _Answers) -> Created:
     return Created(type_, name, answers.id, outputs, plan, answers)
 
 
+@cache
 def _partition(region: str) -> str:
     return str(boto3.Session().get_partition_for_region(region))
 
