@@ -207,6 +207,7 @@ def test_charts_that_are_present(groups: list[str], objects: list[Object], chart
 def test_an_object_that_cannot_be_applied_is_left_alone() -> None:
     """The API server stores duplicates that a client creates, and server-side apply refuses them."""
     body = deployment("chat", "models", env=[{"name": "HF_HOME", "value": "/a"}, {"name": "HF_HOME", "value": "/b"}])
+    body["metadata"]["uid"] = "1"
     (decision,) = decisions(body).decisions
     assert decision.becomes is Becomes.LEFT
     assert decision.reason.startswith("cannot be applied: spec.template.spec.containers[0].env: items must differ")
