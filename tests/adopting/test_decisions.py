@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.adopting.support import deployment, hpa, leader_worker_set, resources_of, service, stateful_set
+from workbench.adopting.candidates import candidates
 from workbench.adopting.decisions import Adoption, Becomes, decide
 from workbench.adopting.settings import fleet_values, present_charts
 from workbench.inspecting.snapshot import ClusterSnapshot
@@ -202,6 +203,21 @@ def test_a_workload_of_a_secret_says_what_to_do() -> None:
 )
 def test_charts_that_are_present(groups: list[str], objects: list[Object], charts: list[str]) -> None:
     assert present_charts(ClusterSnapshot(tuple(objects), api_groups=frozenset(groups))) == charts
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        (PLAYGROUND, ["chat", "qwen"]),
+        (deployment("chat", "models", args=["--model", "qwen"]), ["chat"]),
+        (leader_worker_set("qwen", "models"), ["qwen"]),
+    ],
+    ids=lambda value: value["kind"] if isinstance(value, dict) else "",
+)
+def test_cluster_wide_resources_belong_to_the_resources_that_name_them(body: Object, names: list[str]) -> None:
+    """A container, or a workload, may have the same name by chance."""
+    snapshot = ClusterSnapshot((MODEL, body), namespaces=("models",))
+    assert [each.live["metadata"]["name"] for each in candidates(snapshot)] == names
 
 
 def test_an_object_that_cannot_be_applied_is_left_alone() -> None:

@@ -108,9 +108,10 @@ def _is_rendered(body: Object) -> bool:
 
 
 def _in_namespaces(roots: Mapping[Identity, AdoptableObject]) -> Iterator[tuple[Identity, AdoptableObject]]:
-    """Yield the namespaced objects, and the cluster-wide ones whose names are among their values."""
-    namespaced = {identity: root for identity, root in roots.items() if identity[2]}
-    names = {text for root in namespaced.values() for text in _texts(root.live.get("spec"))}
+    """Yield the namespaced objects, and the cluster-wide ones whose names are among the values of resources."""
+    # Workloads refer to no resource; a container may be called like one.
+    resources = (root.live for (_, _, namespace, _), root in roots.items() if namespace and not shape_of(root.live))
+    names = {text for body in resources for text in _texts(body.get("spec"))}
     yield from ((identity, root) for identity, root in roots.items() if identity[2] or identity[3] in names)
 
 
