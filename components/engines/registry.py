@@ -6,6 +6,7 @@ adapters (:mod:`.served`); ``pairs.yaml`` the KV cache transfer (:mod:`.pairs`).
 
     rank: position in lists of engines; those without a rank come last.
     images: repositories of its images, in any registry.
+    derived: repositories of other projects whose images start the engine. Their tags are not its versions.
     current: the image of the edition "current" by hardware: cpu, or the vendor of accelerators. The first one is the
       default for unknown hardware.
     programs: names of the programs and Python modules that parse its flags.
@@ -58,6 +59,7 @@ class Engine:
     name: str
     folder: Traversable
     images: tuple[str, ...]
+    derived: tuple[str, ...] = ()
     rank: int = _LAST
     current: Mapping[str, str] = field(default_factory=dict)
     programs: tuple[str, ...] = ()
@@ -102,7 +104,8 @@ class Engine:
             declared: Whether the user declares the tag to be the engine's version.
         """
         own = is_one_of(repository, self.images)
-        if self.version(tag) is not None and (own or declared or repository.rpartition("/")[2] in self._names):
+        named = repository.rpartition("/")[2] in self._names and not is_one_of(repository, self.derived)
+        if self.version(tag) is not None and (own or declared or named):
             return tag
         names = "|".join(map(re.escape, self._names))
         written = re.search(rf"(?:^|[-_.])(?:{names})[-_]?(v?[0-9.]+|b[0-9]+)(?=[-_]|$)", tag)
@@ -140,6 +143,12 @@ def engine_of(repository: str) -> Engine | None:
     return _engine_of(folders(), repository)
 
 
+def engine_started_by(repository: str) -> Engine | None:
+    """Return the engine that an image starts, also one of another project; None if unknown."""
+    derived = (engine for engine in engines().values() if is_one_of(repository, engine.derived))
+    return engine_of(repository) or next(derived, None)
+
+
 def engine_of_program(words: Sequence[object]) -> Engine | None:
     """Return the engine whose program a command runs, regardless of the image; None without one."""
     first = str(words[0]).rpartition("/")[2] if words else ""
@@ -173,7 +182,10 @@ def _engine_of(folders: tuple[Traversable, ...], repository: str) -> Engine | No
 
 def _engine(folder: Traversable) -> Engine:
     facts: dict[str, Any] = dict(read_table(folder.joinpath("engine.yaml")))
-    facts |= {name: tuple(facts.get(name, ())) for name in ("images", "programs", "other_tags", "groups", "lacks")}
+    facts |= {
+        name: tuple(facts.get(name, ()))
+        for name in ("images", "derived", "programs", "other_tags", "groups", "lacks")
+    }
     if "floating" in facts:
         facts["floating"] = tuple(facts["floating"])
     facts["settings"] = _settings(facts)

@@ -8,7 +8,7 @@ from typing import Any
 from ..contract.tables import load_table
 from .command_line import CommandLine, command_line_of
 from .images import parse_image
-from .registry import Engine, engine_of_program, engines
+from .registry import Engine, engine_of_program, engine_started_by, engines
 from .scripts.commands import commands_of
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
@@ -22,10 +22,10 @@ def serving_line(container: Mapping[str, Any]) -> CommandLine | None:
     """
     line = command_line_of(container)
     if not line.engine:
-        engine = _engine_in_script(line)
+        image = parse_image(str(container.get("image") or ""))
+        engine = _engine_in_script(line) if line.command else engine_started_by(image.repository)
         if engine is None:
             return None
-        image = parse_image(str(container.get("image") or ""))
         line = CommandLine(engine.name, engine.version_tag(image.repository, image.tag), line.args, line.command)
     words = [word.rpartition("/")[2] if place == 0 else word for place, word in enumerate(line.words)]
     if line.command and words[0] in _table()["idle"]:

@@ -28,6 +28,7 @@ from ..fleet.shapes import shape_of
 from ..fleet.workloads import Workload
 from ..fleet.written import pod_demands
 from .others import as_written
+from .overridden_variables import without_overridden
 
 
 class RunningSpec(ApiModel):
@@ -149,7 +150,9 @@ def running_workload(
         origin: The object that describes the pods, if that is not the workload.
         containers_path: The field of ``origin`` with the serving container; empty for the pod template.
     """
+    body, overridden = without_overridden(body, file) if origin is None else (body, ())
     source, problems = _loaded(body, file)
+    problems = (*overridden, *problems)
     if source is not None and origin is not None:
         source, problems = _loaded(origin, file, DescribingObject)
     shape = shape_of(body)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.adopting.support import deployment, hpa, leader_worker_set, resources_of, service, stateful_set
+from workbench.adopting.candidates import candidates
 from workbench.adopting.decisions import Adoption, Becomes, decide
 from workbench.adopting.settings import fleet_values, present_charts
 from workbench.inspecting.snapshot import ClusterSnapshot
@@ -204,9 +205,25 @@ def test_charts_that_are_present(groups: list[str], objects: list[Object], chart
     assert present_charts(ClusterSnapshot(tuple(objects), api_groups=frozenset(groups))) == charts
 
 
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        (PLAYGROUND, ["chat", "qwen"]),
+        (deployment("chat", "models", args=["--model", "qwen"]), ["chat"]),
+        (leader_worker_set("qwen", "models"), ["qwen"]),
+    ],
+    ids=lambda value: value["kind"] if isinstance(value, dict) else "",
+)
+def test_cluster_wide_resources_belong_to_the_resources_that_name_them(body: Object, names: list[str]) -> None:
+    """A container, or a workload, may have the same name by chance."""
+    snapshot = ClusterSnapshot((MODEL, body), namespaces=("models",))
+    assert [each.live["metadata"]["name"] for each in candidates(snapshot)] == names
+
+
 def test_an_object_that_cannot_be_applied_is_left_alone() -> None:
     """The API server stores duplicates that a client creates, and server-side apply refuses them."""
     body = deployment("chat", "models", env=[{"name": "HF_HOME", "value": "/a"}, {"name": "HF_HOME", "value": "/b"}])
+    body["metadata"]["uid"] = "1"
     (decision,) = decisions(body).decisions
     assert decision.becomes is Becomes.LEFT
     assert decision.reason.startswith("cannot be applied: spec.template.spec.containers[0].env: items must differ")

@@ -26,7 +26,8 @@ def run(*words: object, stdin: str = "") -> Result:
 
 
 def router() -> Object:
-    body = deployment("router", "models", image="lmcache/lmstack-router:v1", args=["--port", "8000"])
+    args = ["--port", "8000", "--session-key", "x-user-id"]
+    body = deployment("router", "models", image="lmcache/lmstack-router:v1", args=args)
     body["spec"]["template"]["spec"]["volumes"] = [{"name": "routes", "configMap": {"name": "routes"}}]
     return body
 
@@ -76,6 +77,47 @@ def manifests(folder: Path) -> dict[str, list[str]]:
             f"{body['kind']}/{body['metadata']['name']}" for body in yaml.safe_load_all(path.read_text())
         ]
         for path in files
+    }
+
+
+@pytest.mark.parametrize(("middle", "taken"), [("info", True), ("$(HF_HOME)/log", False)])
+def test_the_last_of_two_variables_is_written(tmp_path: Path, middle: str, taken: bool) -> None:
+    """Helm creates both, as vllm-project/production-stack renders them; server-side apply refuses them."""
+    env = [{"name": name, "value": value} for name, value in (("HF_HOME", "/a"), ("LOG", middle), ("HF_HOME", "/b"))]
+    (tmp_path / "rendered.yaml").write_text(yaml.safe_dump(deployment("chat", "models", env=env)))
+    done = run(tmp_path / "fleet", "--from", tmp_path / "rendered.yaml")
+    if not taken:
+        assert done.exit_code == 1
+        assert 'items must differ in name, found name "HF_HOME" twice; remove one' in str(done.exception)
+        return
+    output = " ".join(done.output.split())
+    assert done.exit_code == 0, done.output
+    (written,) = yaml.safe_load_all((tmp_path / "fleet/models/models/chat.yaml").read_text())
+    assert written["spec"]["template"]["spec"]["containers"][0]["env"] == env[1:]
+    assert (
+        "without spec.template.spec.containers[0].env[0], which has no effect: HF_HOME is set again below" in output
+    )
+
+
+def test_a_ray_cluster_with_an_engine_is_a_model(tmp_path: Path) -> None:
+    """The manifest has the structure of helm/templates/ray-cluster.yaml of vllm-project/production-stack."""
+    head = {
+        "name": "head",
+        "image": "lmcache/vllm-openai:latest",
+        "command": ['/bin/bash -c "/entrypoint/start.sh &"'],
+    }
+    cluster = {
+        "apiVersion": "ray.io/v1",
+        "kind": "RayCluster",
+        "metadata": {"name": "chat", "namespace": "models"},
+        "spec": {"headGroupSpec": {"rayStartParams": {}, "template": {"spec": {"containers": [head]}}}},
+    }
+    (tmp_path / "rendered.yaml").write_text(yaml.safe_dump_all([cluster, config_map()]))
+    done = run(tmp_path / "fleet", "--from", tmp_path / "rendered.yaml")
+    assert done.exit_code == 0, done.output
+    assert manifests(tmp_path / "fleet") == {
+        "models/chat.yaml": ["RayCluster/chat"],
+        "models/rendered.yaml": ["ConfigMap/routes"],
     }
 
 

@@ -23,6 +23,7 @@ from tests.inspecting.objects import (
     live,
     node,
     pod,
+    pod_template,
     service,
 )
 from workbench.inspecting.environment import environment_of, nodes_of
@@ -374,3 +375,31 @@ def test_nodes_are_read_with_old_labels() -> None:
     body = node("n", "g5.2xlarge")
     body["metadata"]["labels"] = {"beta.kubernetes.io/instance-type": "g5.2xlarge"}
     assert nodes_of(ClusterSnapshot((body,)))["n"].instance_type == "g5.2xlarge"
+
+
+def test_services_of_two_projects_of_one_name_have_their_own_findings() -> None:
+    """Findings have no group; LLMKube and KServe both call their kind InferenceService."""
+    wrong = container(args=["--model", "a/b", "--max-model-length", "8192"])
+    kserve = an_object("serving.kserve.io/v1beta1", "InferenceService", "chat", predictor={"containers": [wrong]})
+    llmkube = an_object("inference.llmkube.dev/v1alpha1", "InferenceService", "chat", modelRef="absent")
+    scaler = hpa(llmkube)
+    result = inspected(live(kserve), live(llmkube), live(scaler))
+    by_group = {each.identity[0]: each for each in result.models}
+    of_kserve, of_llmkube = by_group["serving.kserve.io"], by_group["inference.llmkube.dev"]
+    assert {(each.kind, each.rule) for each in of_kserve.findings} == {
+        ("InferenceService.serving.kserve.io", "flags-unknown")
+    }
+    assert {each.kind for each in of_llmkube.findings} <= {"InferenceService", "HorizontalPodAutoscaler"}
+    assert "flags-unknown" not in {each.rule for each in of_llmkube.findings}
+    assert (of_kserve.parts[0].engine, of_kserve.autoscalers) == ("vllm", ())
+    assert [each.kind for each in of_llmkube.autoscalers] == ["HorizontalPodAutoscaler"]
+    (alone,) = inspected(live(kserve)).models
+    assert {each.kind for each in alone.findings} == {"InferenceService"}
+
+
+def test_several_groups_of_a_ray_cluster_are_not_checked() -> None:
+    workers = [{"replicas": 1, "template": pod_template(name)} for name in ("a", "b")]
+    several = an_object(
+        "ray.io/v1", "RayCluster", "r", headGroupSpec={"template": pod_template("r")}, workerGroupSpecs=workers
+    )
+    assert any(each.startswith("memory, flags and metrics") for each in model(inspected(live(several))).unchecked)

@@ -41,6 +41,7 @@ def titles(*objects: Object) -> list[str]:
         KSERVE,
         LLM,
         an_object("inference.llmaz.io/v1alpha1", "Service", "llmaz-service"),
+        an_object("ray.io/v1", "RayCluster", "r", headGroupSpec={"template": pod_template("r")}),
     ],
     ids=lambda body: f"{body['kind']}-{body['apiVersion'].partition('/')[0]}",
 )
@@ -62,6 +63,8 @@ def test_what_serves_is_found(body: Object) -> None:
         an_object("serving.kserve.io/v1alpha1", "ServingRuntime", "a", containers=[container()]),
         an_object("example.com/v1", "Deployment", "a", template=pod_template("a")),
         an_object("example.com/v1", "InferenceService", "a"),
+        an_object("ray.io/v1", "RayCluster", "r", headGroupSpec={"template": pod_template("r", IDLE)}),
+        an_object("ray.io/v1", "RayCluster", "r", headGroupSpec={"template": "any"}),
     ],
     ids=lambda body: f"{body['kind']}-{body['apiVersion'].partition('/')[0]}",
 )
@@ -112,7 +115,7 @@ def test_pods_of_a_group_are_not_models() -> None:
 
 
 def test_pods_of_unread_kinds_are_one_model() -> None:
-    """A DaemonSet or RayCluster is not read: its pods are, and are shown together."""
+    """A DaemonSet is not read: its pods are, and are shown together."""
     owner = live(an_object("apps/v1", "DaemonSet", "everywhere"))
     pods = [pod(owner, f"everywhere-{number}", f"n{number}") for number in range(3)]
     (found,) = serving_resources(ClusterSnapshot(tuple(pods)))

@@ -8,7 +8,7 @@ from components.families import kinds
 from components.fleet.objects import Object
 from components.fleet.shapes import SHAPES, shape_of
 
-from ..inspecting.recognition import is_engine_workload
+from ..inspecting.recognition import describes_models, is_engine_workload
 from ..inspecting.snapshot import ClusterSnapshot, Identity, group_of, identity_of, owner_reference
 
 _SYSTEM = "kube-"
@@ -70,15 +70,16 @@ def candidates(snapshot: ClusterSnapshot, *, rendered: bool = False) -> tuple[Ad
 
     If only some namespaces were read, cluster-wide resources belong to models only if a name in these refers to them.
 
-    These are the resources of all families, KServe's, workloads whose containers run a known engine, and the
-    Services, autoscalers and inference pools of these.
+    These are the resources of all families, KServe's, RayClusters with an engine, workloads whose containers run a
+    known engine, and the Services, autoscalers and inference pools of these.
     """
     known = kinds()
     roots: dict[Identity, AdoptableObject] = {}
     for body in _outside_of_system(snapshot.objects):
         kind = known.find(body["apiVersion"], body["kind"])
         serves = is_engine_workload(body)
-        if (kind and (serves or not shape_of(body))) or serves or group_of(body) == _KSERVE:
+        described = group_of(body) == _KSERVE or describes_models(body)
+        if serves or described or (kind and not shape_of(body)):
             name = body["metadata"]["name"]
             roots[identity_of(body)] = AdoptableObject(body, name, kind, _is_scaled(body, snapshot), _owner(body))
     if snapshot.namespaces:
@@ -107,9 +108,10 @@ def _is_rendered(body: Object) -> bool:
 
 
 def _in_namespaces(roots: Mapping[Identity, AdoptableObject]) -> Iterator[tuple[Identity, AdoptableObject]]:
-    """Yield the namespaced objects, and the cluster-wide ones whose names are among their values."""
-    namespaced = {identity: root for identity, root in roots.items() if identity[2]}
-    names = {text for root in namespaced.values() for text in _texts(root.live.get("spec"))}
+    """Yield the namespaced objects, and the cluster-wide ones whose names are among the values of resources."""
+    # Workloads refer to no resource; a container may be called like one.
+    resources = (root.live for (_, _, namespace, _), root in roots.items() if namespace and not shape_of(root.live))
+    names = {text for body in resources for text in _texts(body.get("spec"))}
     yield from ((identity, root) for identity, root in roots.items() if identity[2] or identity[3] in names)
 
 

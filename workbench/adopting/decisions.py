@@ -19,6 +19,7 @@ from components.families import member_of, objects
 from components.fleet.objects import Object
 from components.fleet.rendered import Rendered
 from components.plan.namespaces import namespace_objects
+from components.plan.overridden_variables import without_overridden
 from components.plan.plan import Plan, plan
 from components.plan.running_objects import malformed
 from stacks.adopting import adopted_name
@@ -146,6 +147,11 @@ def _first_decision(candidate: AdoptableObject, family: str) -> Decision:
     if candidate.owner:
         return Decision(candidate, Becomes.LEFT, reason=f"created by {candidate.owner}, which manages it", owned=True)
     body = declared(candidate.live, scaled=candidate.scaled)
+    note = ""
+    if "uid" not in candidate.live["metadata"]:
+        # Of a live object, removing a variable would restart the pods.
+        body, overridden = without_overridden(body, "")
+        note = "".join(f"; without {each.path}, which {each.reason.partition(';')[0]}" for each in overridden)
     faults = malformed(body, "")
     if faults:
         # Server-side apply refuses it too, although a client that creates or updates it does not.
@@ -155,12 +161,12 @@ def _first_decision(candidate: AdoptableObject, family: str) -> Decision:
         reason = "contains a value that looks like a secret, which must not be written to a file; move it to a Secret"
         return Decision(candidate, Becomes.LEFT, reason=reason)
     if candidate.is_part:
-        return Decision(candidate, Becomes.VERBATIM, body, "rendered together with the models")
+        return Decision(candidate, Becomes.VERBATIM, body, f"rendered together with the models{note}")
     if family and pod_templates(body):
         return _converted(candidate, body, family)
     if candidate.kind:
-        return Decision(candidate, Becomes.TYPED, body, f"a kind of {member_of(candidate.kind)[0].name}")
-    return Decision(candidate, Becomes.VERBATIM, body, "a kind of no family")
+        return Decision(candidate, Becomes.TYPED, body, f"a kind of {member_of(candidate.kind)[0].name}{note}")
+    return Decision(candidate, Becomes.VERBATIM, body, f"a kind of no family{note}")
 
 
 def _converted(candidate: AdoptableObject, body: Object, family: str) -> Decision:

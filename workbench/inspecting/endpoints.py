@@ -21,7 +21,7 @@ def endpoints_of(each: Serving, snapshot: ClusterSnapshot, items: Sequence[Rende
         items: What the resource is rendered to.
     """
     row = row_of(each.resource)
-    url = value_at(each.resource, row["url"]) if row else None
+    url = value_at(each.resource, row.get("url", "")) if row else None
     if isinstance(url, str) and url:
         yield url
     labels = [*_labels(each)]

@@ -266,7 +266,10 @@ def _running(
             targets.add((item.kind, item.namespace, item.name))
         for described in each.described:
             item, wrong = running_workload(
-                described.body, snapshot.source, origin=each.resource, containers_path=described.path
+                described.body,
+                snapshot.source,
+                origin={**each.resource, "kind": each.kind},
+                containers_path=described.path,
             )
             problems += wrong
             if item is not None:
@@ -295,9 +298,13 @@ def _scalers(snapshot: ClusterSnapshot) -> Scalers:
 
 def _scalers_of(body: Object, scalers: Scalers) -> list[Object]:
     """Return the autoscalers whose target is an object."""
-    _, kind, namespace, name = identity_of(body)
-    candidates = scalers.get((namespace, name), ())
-    return [each for each in candidates if value_at(each, "spec.scaleTargetRef.kind") in (None, kind)]
+    group, kind, namespace, name = identity_of(body)
+    references = ((each, value_at(each, "spec.scaleTargetRef")) for each in scalers.get((namespace, name), ()))
+    return [
+        each
+        for each, reference in references
+        if reference.get("kind") in (None, kind) and (not reference.get("apiVersion") or group_of(reference) == group)
+    ]
 
 
 def _is_scaler(body: Object) -> bool:
@@ -320,7 +327,7 @@ def _claims(
                 claims.setdefault(_key(scaler), each.identity)
             for child in snapshot.all_owned(body):
                 claims.setdefault(_key(child), each.identity)
-        claims |= {_key(body): each.identity for body in (each.resource, *each.workloads, *each.pods)}
+        claims |= dict.fromkeys((_resource_key(each), *map(_key, (*each.workloads, *each.pods))), each.identity)
     for item, rendered in planned.fleet.autoscalers:
         target = next(
             (
@@ -339,6 +346,10 @@ def _claims(
 def _key(body: Object) -> ResourceKey:
     _, kind, namespace, name = identity_of(body)
     return kind, namespace, name
+
+
+def _resource_key(each: Serving) -> ResourceKey:
+    return each.kind, *each.identity[2:]
 
 
 def _unmet(planned: Plan) -> Iterator[Problem]:
@@ -368,8 +379,8 @@ def _model(
     releases: Mapping[str, Sequence[str]],
     scalers: Scalers,
 ) -> InspectedModel:
-    keys = {_key(body) for body in (each.resource, *each.workloads)}
-    keys |= {(each.identity[1], each.identity[2], part.body["metadata"]["name"]) for part in each.described}
+    keys = {_resource_key(each), *map(_key, each.workloads)}
+    keys |= {(each.kind, each.identity[2], part.body["metadata"]["name"]) for part in each.described}
     items = [item for item in planned.fleet.rendered if (item.kind, item.namespace, item.name) in keys]
     parts = parts_of(each, items)
     names = dict.fromkeys(name for part in parts for name in part.models)
@@ -477,6 +488,8 @@ def _unchecked(
         yield f"the region of the nodes (costs are those of {price.region})"
     if items and any(not part.engine for part in parts):
         yield "flags and metrics (no known engine runs in it)"
+    elif any(not workload.server.line.engine for item in items for workload in item.workloads):
+        yield "flags and metrics (the resource does not contain the command of its engine)"
     if any(part.engine and part.is_digest_only for part in parts):
         yield "flags (the image has a digest and no tag, so its version is unknown)"
     own = [scaler for body in (each.resource, *each.workloads) for scaler in _scalers_of(body, scalers)]

@@ -1,7 +1,7 @@
 """The workloads of a model: engine, version, parallelism, accelerators and replicas."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from components.contract.quantity import is_quantity, parse_quantity
@@ -78,7 +78,11 @@ def parts_of(each: Serving, items: Sequence[Rendered]) -> tuple[Part, ...]:
     if each.described:
         ready = _ready_pods(each.pods) if each.pods else _status(each.resource)
         alone = len(each.described) == 1
-        return tuple(_described_part(each, part, ready if alone else None) for part in each.described)
+        parts = (_described_part(each, part, ready if alone else None) for part in each.described)
+        # A replica of several pods is ready when all of them are.
+        return tuple(
+            replace(part, ready=part.ready // part.pods) if part.ready and each.pods else part for part in parts
+        )
     workloads = [workload for item in items for workload in item.workloads]
     ready = _status(each.resource)
     return tuple(

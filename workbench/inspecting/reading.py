@@ -15,6 +15,7 @@ from components.contract.schema.builtin import is_namespaced
 from components.contract.tables import load_table
 from components.families import kinds
 from components.fleet.objects import Object
+from components.plan.overridden_variables import without_overridden
 from components.plan.running_objects import malformed
 from toolkit.kube import Kube, KubeError
 from toolkit.kube.errors import NoSuchKindError
@@ -240,7 +241,7 @@ def read_texts(
         try:
             for document in read_documents(text):
                 for body in _objects_in(document.value):
-                    faults = malformed(body, name)
+                    faults = malformed(without_overridden(body, name)[0], name)
                     problems += faults
                     if not faults and _identity(body) != _SECRETS:
                         objects.append(_in_namespace(body, namespace))

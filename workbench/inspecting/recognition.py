@@ -1,13 +1,16 @@
 """Recognizes what serves models among the objects of a snapshot, each once, under its topmost owner."""
 
 import functools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from components.contract.schema.embedded import CORE, definitions
 from components.contract.tables import load_table
+from components.engines.images import parse_image
+from components.engines.registry import engine_started_by
 from components.engines.serving import serving_line
 from components.families import kinds, member_of
 from components.fleet.objects import Object
@@ -83,6 +86,7 @@ class Serving:
         pods: The pods.
         described: What the resource describes; used without workloads.
         is_read: Whether the resource itself was read.
+        is_ambiguous: Whether a resource of another API has the same kind, namespace and name.
     """
 
     resource: Object
@@ -93,11 +97,18 @@ class Serving:
     described: tuple[DescribedPods, ...] = field(default=(), repr=False)
     owner: ManagedBy = field(default=ManagedBy("unknown"))
     is_read: bool = True
+    is_ambiguous: bool = False
 
     @property
     def identity(self) -> Identity:
         """Identity of the resource."""
         return identity_of(self.resource)
+
+    @property
+    def kind(self) -> str:
+        """Kind of the resource in findings: ``Kind.group`` if a resource of a family has the same kind and name."""
+        group, kind, _, _ = self.identity
+        return f"{kind}.{group}" if self.is_ambiguous and not self.family else kind
 
 
 def serving_resources(snapshot: ClusterSnapshot) -> tuple[Serving, ...]:
@@ -117,6 +128,8 @@ def serving_resources(snapshot: ClusterSnapshot) -> tuple[Serving, ...]:
     found = [_serving(root, claimed[identity_of(root)], snapshot) for root in roots]
     covered = {*claimed, *(identity_of(body) for bodies in claimed.values() for body in bodies)}
     found += _by_pods(snapshot, covered)
+    names = Counter(each.identity[1:] for each in found)
+    found = [replace(each, is_ambiguous=names[each.identity[1:]] > 1) for each in found]
     return tuple(sorted(found, key=lambda each: (each.identity[2], each.identity[1], each.identity[3])))
 
 
@@ -189,7 +202,22 @@ def _is_candidate(body: Object) -> bool:
     if shape_of(body) is not None:
         return is_engine_workload(body)
     kind = kinds().find(body["apiVersion"], body["kind"])
-    return member_of(kind)[1].serves if kind else row_of(body) is not None
+    return member_of(kind)[1].serves if kind else describes_models(body)
+
+
+def describes_models(body: Object) -> bool:
+    """Return whether an object of another project serves models."""
+    row = row_of(body)
+    if row is None or "serves" not in row:
+        return row is not None
+    return any(_engine_of_image(value_at(body, part["field"])) for part in row["pods"])
+
+
+def _engine_of_image(pod: Any) -> str:  # noqa: ANN401  any field
+    """Return the engine in the images of a pod spec whose controller starts another command; empty without one."""
+    images = (str(each.get("image") or "") for each in _items(value_at(pod, "containers")) if isinstance(each, dict))
+    engines = (engine_started_by(parse_image(image).repository) for image in images)
+    return next((engine.name for engine in engines if engine), "")
 
 
 def _labelled(snapshot: ClusterSnapshot, candidates: Mapping[Identity, Object]) -> dict[Identity, Identity]:
@@ -268,12 +296,18 @@ def _described(root: Object, row: Mapping[str, Any], snapshot: ClusterSnapshot) 
             # A predictor of KServe has the fields of a pod, and others beside them.
             spec = {key: value for key, value in spec.items() if key in _pod_fields()}
             path = f"{path}.containers[0]"
-        replicas = value_at(root, part["replicas"])
+        replicas = value_at(root, part.get("replicas", ""))
         number = replicas if isinstance(replicas, int) else 1
-        worker = value_at(root, part.get("worker", ""))
+        worker, size = value_at(root, part.get("worker", "")), 2
+        if "groups" in part:
+            groups = [group for group in _items(value_at(root, part["groups"])) if isinstance(group, dict)]
+            if len(groups) > 1:
+                continue  # the pods of one group are alike
+            worker = value_at(groups[0], "template.spec") if groups else None
+            size = 1 + _count(groups[0].get("replicas")) if groups else 1
         if not isinstance(spec.get("containers"), list) or not spec["containers"]:
             continue
-        body = _workload_of(root, {"spec": spec}, number, worker if isinstance(worker, dict) else None)
+        body = _workload_of(root, {"spec": spec}, number, worker if isinstance(worker, dict) else None, size)
         if malformed(body, ""):
             continue  # a file may hold anything
         role = part.get("role", "")
@@ -281,7 +315,7 @@ def _described(root: Object, row: Mapping[str, Any], snapshot: ClusterSnapshot) 
             body["metadata"]["name"] += f"-{role}"
         parallel = value_at(root, part.get("parallel", "")) or {}
         degrees = {key: value for key, value in parallel.items() if isinstance(value, int)}
-        yield DescribedPods(body, path, role, engine, degrees)
+        yield DescribedPods(body, path, role, engine or _engine_of_image(spec), degrees)
         if part.get("container"):
             return
 
@@ -306,20 +340,26 @@ def _with_runtime(own: Object, runtime: Any, root: Object, snapshot: ClusterSnap
     return {"name": "kserve-container", **base, **kept, **lists}
 
 
+def _count(value: object) -> int:
+    return value if type(value) is int and value >= 0 else 0
+
+
 def _items(value: Any) -> list[Any]:  # noqa: ANN401  any field
     return value if isinstance(value, list) else []
 
 
-def _workload_of(root: Object, template: Object, replicas: int, worker: Object | None = None) -> Object:
+def _workload_of(
+    root: Object, template: Object, replicas: int, worker: Object | None = None, size: int = 2
+) -> Object:
     """Return a workload with given pods, which exists only to be checked."""
     metadata = {"name": root["metadata"]["name"], "namespace": root["metadata"].get("namespace") or ""}
     spec: Object = {"replicas": replicas, "template": template}
     shape = DEPLOYMENT
-    if worker is not None and worker.get("containers"):
+    if worker is not None and worker.get("containers") and size > 1:
         shape = LEADER_WORKER_SET
         spec = {
             "replicas": replicas,
-            "leaderWorkerTemplate": {"size": 2, "leaderTemplate": template, "workerTemplate": {"spec": worker}},
+            "leaderWorkerTemplate": {"size": size, "leaderTemplate": template, "workerTemplate": {"spec": worker}},
         }
     return {"apiVersion": shape.api_version, "kind": shape.kind, "metadata": metadata, "spec": spec}
 

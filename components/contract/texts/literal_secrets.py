@@ -25,6 +25,9 @@ REFERENCE = re.compile(
 )
 _SCHEMES = ("basic", "bearer", "digest", "token", "apikey", "key")
 """Authentication schemes, which precede the credentials in a header."""
+_SESSION_FLAG = re.compile(r"--?session[-_]?key", re.IGNORECASE)
+_HEADER = re.compile(r"x(?:-[a-z]+)+|(?:[a-z]+[-_])+(?:id|key|name|session|user)", re.IGNORECASE)
+"""The name of a header, which identifies a session to a router."""
 _COUNT = re.compile(r"-?\d{1,5}(?:\.\d+)?|\d*\.\d+(?:[eE][-+]?\d+)?")
 """A number of tokens, or a price of one."""
 
@@ -73,6 +76,8 @@ def is_literal_secret(name: str, value: object) -> bool:
 def _is_reference(text: str, name: str) -> bool:
     """Whether a text only refers to a secret, or is a number of tokens."""
     if REFERENCE.fullmatch(text):
+        return True
+    if _SESSION_FLAG.fullmatch(name) and _HEADER.fullmatch(text):
         return True
     words = text.split()
     if words[1:] and words[0].lower() in _SCHEMES and all(map(REFERENCE.fullmatch, words[1:])):

@@ -132,6 +132,8 @@ STRUCTURES: dict[str, Any] = {
     "another header of a probe": {"httpGet": {"httpHeaders": [{"name": "X-Api-Key", "value": S}]}},
     "a flag": {"args": ["--api-key", S]},
     "a flag with an equals sign": {"args": [f"--api-key={S}"]},
+    "a key that signs sessions": {"args": ["--session-key", S]},
+    "a variable with a key that signs sessions": {"env": [{"name": "SESSION_KEY", "value": S}]},
     "a header in words": {"command": ["curl", "-H", f"X-Api-Key: {S}", "http://localhost"]},
     "a header in one word": {"command": ["curl", "-H", f"X-Api-Key:{S}", "http://localhost"]},
     "curl -u in words": {"command": ["curl", "-u", f"me:{S}", "http://localhost"]},
@@ -236,6 +238,10 @@ LOOKALIKES: dict[str, Any] = {
         }
     },
     "a mark of a proxy": {"env": [{"name": "C", "value": "%DYNAMIC_METADATA(io.envoy.ai_gateway:llm_input_token)%"}]},
+    # vllm-project/production-stack, helm/templates/deployment-router.yaml
+    "the header of a session": {"args": ["--session-key", "x-user-id"]},
+    "another header of a session": {"args": ["--routing-logic", "session", "--session-key=session_id"]},
+    "the header of a session in a script": script("vllm-router --session-key x-user-id --port 80"),
     "rules by a header": {"matches": [{"headers": [{"name": "x-session-token", "type": "Exact"}]}]},
     "a certificate": {"data": {"ca": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"}},
     **{f"the name {name}": {name: "blue7Green"} for name in (*TOKENS_OF_TEXT, *OTHER_NAMES)},
