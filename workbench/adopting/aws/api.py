@@ -106,6 +106,9 @@ class _Account:
             ip_family=described.get("kubernetesNetworkConfig", {}).get("ipFamily", "ipv4"),
             oidc_provider=self._provider(described),
             addons=frozenset(self.items("eks", "ListAddons", "addons", clusterName=name)),
+            endpoint=described.get("endpoint", ""),
+            authority=described.get("certificateAuthority", {}).get("data", ""),
+            security_group=config.get("clusterSecurityGroupId", ""),
         )
         profiles = self.items("eks", "ListFargateProfiles", "fargateProfileNames", clusterName=name)
         vpcs = self.items("ec2", "DescribeVpcs", "Vpcs", **_filtered("vpc-id", vpc))
@@ -120,6 +123,12 @@ class _Account:
             ),
             reservations=tuple(self._reservations()),
             vpc_ipv6=any(item.get("Ipv6CidrBlockAssociationSet") for item in vpcs),
+            vpc_ranges=tuple(
+                block["CidrBlock"]
+                for item in vpcs
+                for block in item.get("CidrBlockAssociationSet", ())
+                if block.get("CidrBlockState", {}).get("State") == "associated"
+            ),
         )
 
     def _provider(self, described: Mapping[str, Any]) -> str:
