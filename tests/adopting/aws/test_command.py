@@ -67,7 +67,7 @@ def test_the_stack_uses_what_exists(tmp_path: Path, state: Path) -> None:
         "  g5.2xlarge (on-demand, at most 4): existing a10g",
         "  g6.xlarge (spot, at most 8): existing l4-spot",
     ]
-    assert "need frontDoor.balancerCidrs: [10.0.0.0/16], the ranges of the VPC" in done.stdout
+    assert "need frontDoor.balancerCidrs: [10.0.0.0/16], those of the VPC" in done.stdout
     assert "    node group system: has no accelerators; " in done.stdout
 
 

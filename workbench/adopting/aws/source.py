@@ -104,7 +104,7 @@ def aws_lines(settings: AwsSettings) -> Iterator[str]:
         yield "  no nodes with accelerators: the stack creates those that models need"
     if settings.ranges:
         ranges = ", ".join(settings.ranges)
-        yield f"  with network policies, load balancers need frontDoor.balancerCidrs: [{ranges}], the ranges of the VPC"
+        yield f"  with network policies, load balancers need frontDoor.balancerCidrs: [{ranges}], those of the VPC"
     if settings.findings:
         yield "  not expressed by the settings:"
         yield from (printable(f"    {finding}") for finding in settings.findings)
