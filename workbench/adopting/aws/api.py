@@ -25,6 +25,14 @@ from .inventory import (
 POLICY = "docs/adopt-aws-policy.json"
 _DENIED = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation")
 _MANAGED_TAG = "eks:nodegroup-name"
+_GONE = {
+    "CREATE_FAILED": "could not be created",
+    "DELETING": "is being deleted",
+    "DELETE_FAILED": "was being deleted, and could not be",
+}
+"""Node groups without nodes that models can use, by status (EKS API, Nodegroup)."""
+_NOT_YET = ("CREATING", "DELETING", "FAILED", "PENDING")
+"""States of a cluster without the properties that settings need (EKS API, Cluster)."""
 _USABLE = ("active", "pending", "scheduled")
 """States in which a reservation has or will have capacity (EC2 API, CapacityReservation)."""
 
@@ -92,6 +100,8 @@ class _Account:
 
     def inventory(self, name: str) -> Inventory:
         described = next(iter(self.call("eks", "DescribeCluster", name=name)), {}).get("cluster", {})
+        if described.get("status") in _NOT_YET:
+            raise WorkbenchError(printable(f"--aws: cluster {name}: its status is {described['status']}, not ACTIVE"))
         config = described.get("resourcesVpcConfig", {})
         vpc = config.get("vpcId", "")
         subnets = self._subnets(vpc)
@@ -168,7 +178,10 @@ class _Account:
         template = self._template(item.get("launchTemplate") or {})
         target = template.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget", {})
         types = item.get("instanceTypes") or [template[key] for key in ("InstanceType",) if template.get(key)]
-        scaling = item.get("scalingConfig") or {}
+        scaling, status = item.get("scalingConfig") or {}, item.get("status") or ""
+        issues = [
+            f"{issue.get('code')}: {issue.get('message')}" for issue in item.get("health", {}).get("issues") or ()
+        ]
         return FoundGroup(
             name=item["nodegroupName"],
             instance_types=tuple(types),
@@ -185,6 +198,10 @@ class _Account:
             role=item.get("nodeRole") or "",
             reservation=target.get("CapacityReservationId", ""),
             efa=any(each.get("InterfaceType") == "efa" for each in template.get("NetworkInterfaces", ())),
+            reason=_GONE.get(status, ""),
+            notes=(f"its status is {status}; {'; '.join(issues)}".rstrip("; "),)
+            if status in ("CREATING", "DEGRADED")
+            else (),
         )
 
     def _template(self, reference: Mapping[str, Any]) -> Mapping[str, Any]:
