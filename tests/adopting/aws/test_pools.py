@@ -120,7 +120,7 @@ def test_karpenter_prefers_spot() -> None:
     ]
 
 
-HOLDS = {"capacityReservations": [{"id": "cr-0a", "instanceType": "p5.48xlarge"}, {"id": "cr-unknown"}]}
+HOLDS: Object = {"capacityReservations": [{"id": "cr-0a", "instanceType": "p5.48xlarge"}, {"id": "cr-unknown"}]}
 
 
 def test_reserved_nodes_name_the_reservation_of_the_node_class() -> None:

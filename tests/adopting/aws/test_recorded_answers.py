@@ -353,7 +353,10 @@ def test_a_group_in_each_state(
     status: str, issues: list[Answer], reasons: list[str], monkeypatch: pytest.MonkeyPatch, *, used: bool
 ) -> None:
     group = {**GROUP, "status": status, "health": {"issues": issues}}
-    answers = {"eks:ListNodegroups": [{"nodegroups": ["a10g"]}], "eks:DescribeNodegroup": [{"nodegroup": group}]}
+    answers: dict[str, list[Answer]] = {
+        "eks:ListNodegroups": [{"nodegroups": ["a10g"]}],
+        "eks:DescribeNodegroup": [{"nodegroup": group}],
+    }
     Recorded(monkeypatch, {**account(), **answers})
     settings = aws_settings(read_api(NAME, REGION, ""))
     assert ("g5.2xlarge" in settings.values["gpuNodes"]["types"]) is used
@@ -375,7 +378,7 @@ def test_an_empty_account(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_cluster_without_anything_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    empty = {
+    empty: dict[str, list[Answer]] = {
         "eks:ListNodegroups": [{"nodegroups": []}],
         "eks:ListFargateProfiles": [{"fargateProfileNames": []}],
         "eks:ListAddons": [{"addons": []}],
