@@ -33,6 +33,12 @@ def check_cloud(settings: Settings) -> None:
         for key in sorted(settings.cluster.model_fields_set - _ANY_CLUSTER - {*NEW_CLUSTER_ONLY}):
             name = f"{settings.file}: cluster.{to_camel(key)}"
             pulumi.log.warn(f"{name}: has no effect on an existing cluster, which stays as it is; remove it")
+    for name, rule in settings.gpu_nodes.types.items():
+        if rule.taints and rule.existing_groups and settings.is_operated:
+            pulumi.log.warn(
+                f"{settings.file}: gpuNodes.types.{name}.taints: pods that an operator creates do not tolerate the "
+                f"taints of {', '.join(rule.existing_groups)}, and do not run there unless their manifests do"
+            )
     problems = [("network", *problem) for problem in network_problems(network_args(settings))]
     problems += [("cluster", *problem) for problem in cluster_problems("cluster", cluster_args(settings, []))]
     if problems:
@@ -105,6 +111,9 @@ def cluster_args(
         "protect": settings.protect,
         "tags": settings.tags,
     }
+    if settings.adopted.objects:
+        # Adopted objects have fields of former managers, which would conflict with the first change of each.
+        args["enable_patch_force"] = True
     if system_subnet_ids is not None:
         args["system_subnet_ids"] = system_subnet_ids
     _set_access(args, settings)

@@ -27,6 +27,31 @@ class Access:
     headers: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class ClusterEntry:
+    """The cluster of a context.
+
+    Attributes:
+        name: Its name in the kubeconfig.
+        authority: CA certificates in PEM; empty if the system's are used.
+    """
+
+    name: str
+    server: str
+    authority: bytes = b""
+
+
+def read_cluster_entry(source: str | Path, context: str | None = None) -> ClusterEntry:
+    """Read the cluster of a context without the user's credentials.
+
+    Raises:
+        UserError: it is missing, unreadable, or lacks the context.
+    """
+    folder, config = _load(source)
+    _, cluster, name = _selected(config, context)
+    return ClusterEntry(name, cluster["server"], _content(cluster, "certificate-authority", folder) or b"")
+
+
 def read(source: str | Path, context: str | None = None) -> Access:
     """Read a kubeconfig, given as path or text.
 
@@ -34,13 +59,9 @@ def read(source: str | Path, context: str | None = None) -> Access:
         UserError: it is missing, unreadable, or lacks the context.
     """
     folder, config = _load(source)
-    current = context or config.get("current-context")
-    names = _named(config, "contexts", current)["context"]
-    cluster = _named(config, "clusters", names.get("cluster"))["cluster"]
+    names, cluster, _ = _selected(config, context)
+    server = cluster["server"]
     user = _named(config, "users", names["user"])["user"] if names.get("user") else {}
-    server = cluster.get("server")
-    if not server:
-        raise UserError(f"the kubeconfig's cluster {names.get('cluster')!r} has no server")
     if user.get("exec"):
         user = {**user, **_exec_credentials(user["exec"])}
     tls = _tls_context(cluster, user, folder) if server.startswith("https") else None
@@ -65,6 +86,16 @@ def _load(source: str | Path) -> tuple[Path, Json]:
     if not isinstance(config, dict):
         raise UserError(f"{title} is not a kubeconfig")
     return folder, config
+
+
+def _selected(config: Json, context: str | None) -> tuple[Json, Json, str]:
+    """Return a context, its cluster, and the name of the cluster."""
+    names = _named(config, "contexts", context or config.get("current-context"))["context"]
+    name = names.get("cluster")
+    cluster = _named(config, "clusters", name)["cluster"]
+    if not cluster.get("server"):
+        raise UserError(f"the kubeconfig's cluster {name!r} has no server")
+    return names, cluster, str(name)
 
 
 def _named(config: Json, section: str, name: object) -> Json:

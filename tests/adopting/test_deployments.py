@@ -18,7 +18,7 @@ from workbench.adopting.project import project_files, write
 from workbench.adopting.reading import ReadAdoption, read_adoption
 from workbench.cluster.cluster import Running
 from workbench.engine.display import Display
-from workbench.inspecting.reading import read_kinds
+from workbench.inspecting.reading import read_cluster, read_kinds
 
 Row = dict[str, Any]
 ROWS: list[Row] = yaml.safe_load(Path(__file__).with_name("deployments.yaml").read_text())
@@ -80,7 +80,7 @@ def live(kube: Kube, objects: list[Object]) -> dict[str, tuple[Any, ...]]:
 
 def adopted(kube: Kube, cluster: Running, namespace: str, folder: Path) -> ReadAdoption:
     access = {"kubeconfig": str(cluster.kubeconfig), "clusterName": "adopted"}
-    read = read_adoption(kube, [namespace])
+    read = read_adoption(kube, read_cluster(kube, [namespace]))
     write(folder, project_files(folder, "dev", read.adoption, {**access, **read.values}))
     (folder / "__main__.py").write_text(PROGRAM)
     return read

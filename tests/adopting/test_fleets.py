@@ -18,6 +18,7 @@ from workbench.adopting.project import project_files, write
 from workbench.adopting.reading import ReadAdoption, read_adoption
 from workbench.cluster.cluster import Running
 from workbench.engine.display import Display
+from workbench.inspecting.reading import read_cluster
 
 FLEETS = int(os.environ.get("INFERENCE_PLATFORM_FLEETS", "10"))
 PROGRAM = "from stacks.program import run\n\nrun()\n"
@@ -89,7 +90,7 @@ def generate(kube: Kube, namespace: str, chance: random.Random) -> Fleet:
 
 def adopted(kube: Kube, cluster: Running, fleet: Fleet, folder: Path) -> ReadAdoption:
     access = {"kubeconfig": str(cluster.kubeconfig), "clusterName": "adopted"}
-    read = read_adoption(kube, [fleet.namespace])
+    read = read_adoption(kube, read_cluster(kube, [fleet.namespace]))
     write(folder, project_files(folder, "dev", read.adoption, {**access, **read.values}))
     (folder / "__main__.py").write_text(PROGRAM)
     return read

@@ -18,6 +18,7 @@ from workbench.adopting.project import project_files, write
 from workbench.adopting.reading import ReadAdoption, read_adoption
 from workbench.adopting.settings import environment_of
 from workbench.cluster.cluster import Running
+from workbench.inspecting.reading import read_cluster
 
 NAMESPACE = "door-models"
 DOORS: dict[str, dict[str, Any]] = {
@@ -135,7 +136,7 @@ def running(kube: Kube, namespaces: None) -> Iterator[Kube]:
 
 
 def adopted(kube: Kube, cluster: Running, folder: Path) -> ReadAdoption:
-    read = read_adoption(kube, [NAMESPACE])
+    read = read_adoption(kube, read_cluster(kube, [NAMESPACE]))
     access = {"kubeconfig": str(cluster.kubeconfig), "clusterName": "adopted"}
     write(folder, project_files(folder, "dev", read.adoption, {**access, **read.values}))
     (folder / "__main__.py").write_text(PROGRAM)
@@ -172,7 +173,7 @@ def test_a_gateway_becomes_settings_and_is_imported(
 def test_a_gateway_that_settings_cannot_express_is_listed(running: Kube) -> None:
     (gateway,) = [body for body in door_objects(DOORS["keys and a certificate"]) if body["kind"] == "Gateway"]
     support.client_side(running, gateway)
-    read = read_adoption(running, [NAMESPACE])
+    read = read_adoption(running, read_cluster(running, [NAMESPACE]))
     assert "frontDoor" not in read.values
     (note,) = [each for each in read.notes if each.startswith("Gateway ")]
     assert note.startswith("Gateway envoy-gateway-system/inference-gateway of models.example.com stays outside")
@@ -182,7 +183,9 @@ def test_a_gateway_that_settings_cannot_express_is_listed(running: Kube) -> None
 def test_other_routes_to_the_models_are_listed(running: Kube) -> None:
     for body in (ROUTE, INGRESS, ELSEWHERE):
         support.client_side(running, body)
-    notes = [each for each in read_adoption(running, [NAMESPACE]).notes if " routes to " in each]
+    notes = [
+        each for each in read_adoption(running, read_cluster(running, [NAMESPACE])).notes if " routes to " in each
+    ]
     assert [each.partition(" and ")[0] for each in notes] == [
         f"HTTPRoute {NAMESPACE}/chat routes to chat,",
         f"Ingress {NAMESPACE}/chat routes to chat,",

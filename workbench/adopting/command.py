@@ -1,9 +1,11 @@
 """``workbench adopt``."""
 
 import json
+import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -16,14 +18,24 @@ from ..errors import WorkbenchError
 from .leaving import eject
 
 if TYPE_CHECKING:
+    from toolkit.kube import Kube
+
+    from ..engine.program.graph import Existing
+    from .aws.settings import AwsSettings
     from .aws.source import AwsSource
+    from .decisions import Adoption
     from .origins import HelmChart
     from .reading import ReadAdoption
 
 Folder = Annotated[
     Path, typer.Argument(metavar="[FOLDER]", help="Project folder; created if it does not exist. Default: this one.")
 ]
-Kubeconfig = Annotated[Path | None, typer.Option(metavar="FILE", help="Kubeconfig of the cluster.")]
+Kubeconfig = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Kubeconfig of the cluster. Default with --context: KUBECONFIG, or ~/.kube/config."
+    ),
+]
 Origins = Annotated[
     list[Path] | None,
     typer.Option(
@@ -149,23 +161,22 @@ def adopt(
     kustomization, the first `up` creates everything.
 
     With --aws, or a file that describes AWS, the stack uses an EKS cluster, its network and its nodes with
-    accelerators without owning them, and creates none of them.
+    accelerators without owning them, and creates none of them. With --kubeconfig too, it takes over the models of
+    that cluster.
 
     Exit codes: 0 success, 1 nothing to adopt or a problem, 2 usage error.
     """
     from components.plan.conversion.convert import adopting_families
-    from toolkit.kube import Kube
 
     from .aws.source import AwsSource
     from .origins import HelmChart
-    from .project import check_absent, project_files, write
-    from .reading import read_adoption
-    from .report import json_report, text_report
 
     if family and family not in adopting_families():
         raise WorkbenchError(f"--family: must be one of {', '.join(adopting_families())}, found {family!r}", 2)
     source = AwsSource(aws, terraform, eksctl, cloudformation or (), region, profile, cluster_name)
-    source.check(kubeconfig=bool(kubeconfig))
+    source.check()
+    if context and not kubeconfig:
+        kubeconfig = _default_kubeconfig()
     given = sum(map(bool, (kubeconfig, origins, chart, kustomize)))
     if given > 1 or not (given or source.options):
         raise WorkbenchError(
@@ -176,35 +187,151 @@ def adopt(
     _check_rendering(chart, helm_values or (), chart_version, release)
     if kubeconfig and not kubeconfig.is_file():
         raise WorkbenchError(f"--kubeconfig: {printable(str(kubeconfig))} does not exist", 2)
-    access = _access(folder, kubeconfig or folder / "kubeconfig", context, cluster_name or stack)
-    read = None
+    writing = Writing(folder, stack, dry_run, force, output)
     if kubeconfig:
-        with Kube.from_kubeconfig(kubeconfig, context or None) as kube:
-            read = read_adoption(kube, namespaces or (), family)
-    elif origins or chart or kustomize:
+        access = _access(folder, kubeconfig, context, cluster_name or stack)
+        _adopt_cluster(Connection(kubeconfig, context), namespaces or (), family, source, access, writing)
+        return
+    read = None
+    if given:
         helm_chart = HelmChart(chart, tuple(helm_values or ()), chart_version, release) if chart else None
         read = _read_rendered(origins or (), helm_chart, kustomize, namespaces or (), family)
-    if read is None or source.options:
-        _adopt_aws(folder, stack, source, read, Writing(dry_run, force, output))
-        return
-    adoption, notes = read.adoption, list(read.notes)
-    if not any(decision.manifest for decision in adoption.decisions):
+    found = source.settings() if source.options else None
+    access = {} if found else _access(folder, folder / "kubeconfig", context, cluster_name or stack)
+    _finish(read, access, found, writing)
+
+
+class Writing(NamedTuple):
+    """Where and how the result is written."""
+
+    folder: Path
+    stack: str
+    dry_run: bool
+    force: bool
+    output: Format
+
+
+class Connection(NamedTuple):
+    """A context of a kubeconfig; empty for the current one."""
+
+    kubeconfig: Path
+    context: str
+
+    def open(self) -> "Kube":
+        """Return a client."""
+        from toolkit.kube import Kube
+
+        return Kube.from_kubeconfig(self.kubeconfig, self.context or None)
+
+
+def _default_kubeconfig() -> Path:
+    """Return the kubeconfig that kubectl uses; of a list of files, the first."""
+    first = os.environ.get("KUBECONFIG", "").partition(os.pathsep)[0]
+    return Path(first or "~/.kube/config").expanduser()
+
+
+def _adopt_cluster(
+    connection: Connection,
+    namespaces: Sequence[str],
+    family: str,
+    source: "AwsSource",
+    access: Mapping[str, Any],
+    writing: Writing,
+) -> None:
+    """Write a stack that takes over what runs in a cluster, with the settings of AWS if they are given."""
+    from toolkit.kubeconfig import read_cluster_entry
+
+    from ..inspecting.reading import read_cluster
+    from .aws.identity import check_same_cluster, existing_cluster
+    from .reading import read_adoption
+
+    found, existing = None, {}
+    notes: list[str] = []
+    if source.options:
+        entry, inventory = read_cluster_entry(connection.kubeconfig, connection.context or None), source.inventory()
+        notes += filter(None, [check_same_cluster(inventory.cluster, entry, inventory.source)])
+        existing = existing_cluster(inventory.cluster, entry)
+    with connection.open() as kube:
+        snapshot = read_cluster(kube, namespaces)
+        if source.options:
+            found, access = source.settings(inventory, snapshot), {}
+        read = read_adoption(kube, snapshot, family, found.values if found else {})
+    _finish(replace(read, notes=(*notes, *read.notes)), access, found, writing, connection, existing)
+
+
+def _finish(
+    read: "ReadAdoption | None",
+    access: Mapping[str, Any],
+    found: "AwsSettings | None",
+    writing: Writing,
+    connection: Connection | None = None,
+    existing: "Existing | None" = None,
+) -> None:
+    """Write the project, and report.
+
+    Args:
+        read: The decisions about objects; None without objects.
+        access: The settings by which the stack reaches the cluster, unless AWS describes it.
+        found: The settings of AWS.
+        writing: Where and how the project is written.
+        connection: The cluster whose objects are imported.
+        existing: What the program of the stack reads from AWS.
+    """
+    from ..engine.project import check_new_settings
+    from .decisions import Adoption
+    from .project import check_absent, project_files, write
+    from .report import text_report
+
+    folder, adoption = writing.folder, read.adoption if read else Adoption(())
+    notes = list(read.notes) if read else []
+    if read and not found and not any(decision.manifest for decision in adoption.decisions):
         sys.stdout.write(text_report(adoption, notes))
         raise WorkbenchError("nothing to adopt: no object serves a model; see the report, and --namespace")
-    files = project_files(folder, stack, adoption, {**access, **read.values})
-    if not dry_run:
-        check_absent(folder, files, force=force)
+    values = {**access, **(read.values if read else {})}
+    if found:
+        # The settings of a cluster that was read contain those of AWS, with what else it has.
+        values = values if connection else {**values, **found.values}
+        check_new_settings(values, writing.stack)
+    files = project_files(folder, writing.stack, adoption, values)
+    if not writing.dry_run:
+        check_absent(folder, files, force=writing.force)
         write(folder, files)
-        notes += _write_import_file(folder, stack, kubeconfig, context) if kubeconfig else []
-    if output is Format.JSON:
-        json.dump(json_report(adoption, notes, () if dry_run else tuple(files)), sys.stdout, indent=2)
-        sys.stdout.write("\n")
-    else:
-        sys.stdout.write(text_report(adoption, notes))
-        if not dry_run:
-            sys.stdout.write(_next_steps(folder, stack, imports=bool(kubeconfig)))
+        notes += _write_import_file(writing, connection, existing or {}) if connection else []
+    _report(adoption, notes, found, read, files, writing, imports=bool(connection and adoption.imports))
     if adoption.problems:
         raise WorkbenchError("the project has problems; see the report")
+
+
+def _report(
+    adoption: "Adoption",
+    notes: Sequence[str],
+    found: "AwsSettings | None",
+    read: "ReadAdoption | None",
+    files: Mapping[str, str],
+    writing: Writing,
+    *,
+    imports: bool,
+) -> None:
+    from .aws.source import aws_lines
+    from .report import json_report, text_report
+
+    if writing.output is Format.JSON:
+        report = json_report(adoption, notes, () if writing.dry_run else tuple(files))
+        if found:
+            report["aws"] = {
+                "settings": found.values,
+                "unexpressed": [each._asdict() for each in found.findings],
+                "vpcRanges": list(found.ranges),
+            }
+        json.dump(report, sys.stdout, indent=2)
+        sys.stdout.write("\n")
+        return
+    if found:
+        sys.stdout.write("".join(f"{line}\n" for line in aws_lines(found)))
+    if read:
+        sys.stdout.write("\n" * bool(found) + text_report(adoption, notes))
+    if not writing.dry_run:
+        sys.stdout.write(_next_steps(writing, imports=imports, on_aws=bool(found)))
 
 
 def _check_rendering(chart: str, values: Sequence[Path], version: str, release: str) -> None:
@@ -233,45 +360,6 @@ def _read_rendered(
     return read_rendered_adoption(*read_origins(origins, chart, kustomize, namespace), family)
 
 
-class Writing(NamedTuple):
-    """What is done with the result."""
-
-    dry_run: bool
-    force: bool
-    output: Format
-
-
-def _adopt_aws(folder: Path, stack: str, source: "AwsSource", read: "ReadAdoption | None", writing: Writing) -> None:
-    """Write a stack that uses what exists on AWS, with the models of rendered files if there are any."""
-    from ..engine.project import check_new_settings
-    from .aws.source import aws_lines
-    from .decisions import Adoption
-    from .project import check_absent, project_files, write
-    from .report import json_report, text_report
-
-    found = source.settings()
-    adoption = read.adoption if read else Adoption(())
-    values = {**(read.values if read else {}), **found.values}
-    check_new_settings(values, stack)
-    files = project_files(folder, stack, adoption, values)
-    if not writing.dry_run:
-        check_absent(folder, files, force=writing.force)
-        write(folder, files)
-    if writing.output is Format.JSON:
-        report = json_report(adoption, read.notes if read else (), () if writing.dry_run else tuple(files))
-        report["aws"] = {"settings": found.values, "unexpressed": [each._asdict() for each in found.findings]}
-        json.dump(report, sys.stdout, indent=2)
-        sys.stdout.write("\n")
-    else:
-        sys.stdout.write("".join(f"{line}\n" for line in aws_lines(found)))
-        if read:
-            sys.stdout.write("\n" + text_report(adoption, list(read.notes)))
-        if not writing.dry_run:
-            sys.stdout.write(_next_steps(folder, stack, imports=False))
-    if adoption.problems:
-        raise WorkbenchError("the project has problems; see the report")
-
-
 def _access(folder: Path, kubeconfig: Path, context: str, cluster_name: str) -> dict[str, Any]:
     """Return the settings by which the stack reaches the cluster."""
     path = kubeconfig.resolve()
@@ -283,27 +371,28 @@ def _access(folder: Path, kubeconfig: Path, context: str, cluster_name: str) -> 
     }
 
 
-def _write_import_file(folder: Path, stack: str, kubeconfig: Path, context: str) -> list[str]:
-    """Write the file for `pulumi import`; return a note if the program cannot be recorded."""
+def _write_import_file(writing: Writing, connection: Connection, existing: "Existing") -> list[str]:
+    """Write the file for `pulumi import`; return notes about what the program creates besides, or why it failed."""
     import functools
 
-    from toolkit.kube import Kube
     from toolkit.private import private_folder
 
     from ..deploying.call import STATE_DIR, Deployer, StackCall
-    from .import_file import import_text
+    from .import_file import created_on_cloud, import_text
     from .reading import look_up
 
-    call = StackCall(stack, Deployer.LOCAL, "", folder.resolve())
+    folder, stack = writing.folder, writing.stack
+    call = StackCall(stack, Deployer.LOCAL, "", folder.resolve(), {"existing": existing})
     try:
         graph = call.local().record(preview=True)
     except WorkbenchError as error:
         return [f"no file for `pulumi import` was written: {error}"]
-    with Kube.from_kubeconfig(kubeconfig, context or None) as kube:
+    with connection.open() as kube:
         text = import_text(graph, functools.partial(look_up, kube))
     private_folder(call.state_dir)
     (folder / STATE_DIR / import_name(stack)).write_text(text, encoding="utf-8")
-    return []
+    created = created_on_cloud(graph)
+    return [f"the first `up` would create on AWS: {', '.join(created)}"] if created else []
 
 
 def import_name(stack: str) -> str:
@@ -311,23 +400,28 @@ def import_name(stack: str) -> str:
     return f"import.{stack}.json"
 
 
-def _next_steps(folder: Path, stack: str, *, imports: bool) -> str:
+def _next_steps(writing: Writing, *, imports: bool, on_aws: bool) -> str:
     from ..deploying.call import STATE_DIR
 
+    folder, stack = writing.folder, writing.stack
     enter = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(printable(str(folder)))} && "
     lines = [
         "",
         "Next, check the fleet:",
         f"  {enter}workbench plan --stack {stack}",
     ]
-    by_import = [
-        "With the Pulumi CLI, import it; the preview then shows no change:",
-        f"  pulumi stack init {stack}",
-        f"  pulumi import --stack {stack} --file {STATE_DIR}/{import_name(stack)} --protect=false "
-        "--generate-code=false",
-        f"  pulumi preview --stack {stack}",
-        "With the local engine, the preview shows imports only:",
-        f"  workbench preview --stack {stack} --engine local",
-        f"  workbench up --stack {stack} --engine local",
-    ]
-    return "".join(f"{line}\n" for line in (*lines, *(by_import if imports else ())))
+    if imports:
+        lines += [
+            "With the Pulumi CLI, import it; the preview then shows no change to what runs:",
+            f"  pulumi stack init {stack}",
+            f"  pulumi import --stack {stack} --file {STATE_DIR}/{import_name(stack)} --protect=false "
+            "--generate-code=false",
+            f"  pulumi preview --stack {stack}",
+        ]
+    if imports and not on_aws:
+        lines += [
+            "With the local engine, the preview shows imports only:",
+            f"  workbench preview --stack {stack} --engine local",
+            f"  workbench up --stack {stack} --engine local",
+        ]
+    return "".join(f"{line}\n" for line in lines)

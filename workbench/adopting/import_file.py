@@ -15,7 +15,7 @@ from components.plan.others import as_written
 from components.resources.serving.objects import provider_version
 
 from ..engine.program.graph import Node, ResourceGraph, object_id
-from ..engine.program.resources import PROVIDERS, urn_name
+from ..engine.program.resources import KUBERNETES, PROVIDERS, urn_name
 from ..engine.values import reveal
 
 _MANAGER = "pulumi-kubernetes-"
@@ -34,6 +34,18 @@ def import_text(graph: ResourceGraph, lookup: Lookup) -> str:
     needed, version = _with_parents(graph), provider_version()
     resources = [_resource(graph, graph.nodes[urn], lookup, version) for urn in graph.nodes if urn in needed]
     return json.dumps({"resources": resources}, indent=2) + "\n"
+
+
+def created_on_cloud(graph: ResourceGraph) -> list[str]:
+    """Return the resources of a cloud that a recorded program creates, each with its type."""
+    return [
+        f"{node.registration.name} ({node.registration.type})"
+        for node in graph.nodes.values()
+        if node.registration.custom
+        and not node.registration.is_provider
+        and not node.registration.import_id
+        and node.registration.package != KUBERNETES
+    ]
 
 
 def _with_parents(graph: ResourceGraph) -> frozenset[str]:

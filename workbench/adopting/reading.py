@@ -8,18 +8,18 @@ from types import MappingProxyType
 from typing import Any
 
 from components.contract.problems import Problem
+from components.fleet.objects import Object
 from toolkit.kube import Kube, KubeError, NoSuchKindError
 
 from ..errors import WorkbenchError
 from ..inspecting.parts import secret_names
-from ..inspecting.reading import read_cluster
 from ..inspecting.snapshot import ClusterSnapshot, identity_of
 from .candidates import candidates, pod_templates, title_of
 from .decisions import Adoption, Becomes, Wanted, decide
 from .front_door import door_charts, door_differences, door_settings, other_routes, without_door
 from .settings import fleet_values, present_charts, releases_to_set
 
-_NO_DOOR: Mapping[str, Any] = MappingProxyType({})
+_NO_VALUES: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,23 @@ class ReadAdoption:
     notes: tuple[str, ...] = ()
 
 
-def read_adoption(kube: Kube, namespaces: Sequence[str], family: str = "") -> ReadAdoption:
+def read_adoption(
+    kube: Kube, snapshot: ClusterSnapshot, family: str = "", cloud: Mapping[str, Any] = _NO_VALUES
+) -> ReadAdoption:
     """Decide about everything that serves models in a cluster; only GET requests are sent.
 
     Args:
         kube: The client.
-        namespaces: The namespaces to adopt; all if empty.
+        snapshot: The objects of the cluster, or of the namespaces to adopt.
         family: The family that plain workloads become resources of, where that restarts no pod.
+        cloud: Settings of the stack that describe the cluster on its cloud.
     """
-    snapshot = read_cluster(kube, namespaces)
-    present = present_charts(snapshot)
-    notes = [f"not read: {missing.title} ({missing.reason})" for missing in snapshot.missing]
-    read, door_notes = _with_front_door(kube, snapshot, present, family)
+    known = cloud.get("prerequisites", {}).get("present", ())
+    controllers, others = _controllers(kube) if snapshot.namespaces else ((), [])
+    whole = replace(snapshot, objects=(*snapshot.objects, *controllers))
+    present = sorted({*present_charts(whole), *known})
+    notes = [*(f"not read: {missing.title} ({missing.reason})" for missing in snapshot.missing), *others]
+    read, door_notes = _with_front_door(kube, snapshot, present, family, cloud)
     notes += [*door_notes, *other_routes(kube, read.adoption, read.snapshot)]
     if read.adoption.omitted:
         notes.append(
@@ -56,6 +61,18 @@ def read_adoption(kube: Kube, namespaces: Sequence[str], family: str = "") -> Re
             f"adopted.omitted: {', '.join(read.adoption.omitted)}"
         )
     return replace(read, notes=tuple(notes))
+
+
+def _controllers(kube: Kube) -> tuple[list[Object], list[str]]:
+    """Return the Deployments of all namespaces, which tell the charts that the cluster has, and notes."""
+    try:
+        found = kube.list("apps/v1", "Deployment")
+    except KubeError as error:
+        return [], [
+            f"not read: the Deployments of other namespaces, so that charts may be missing in "
+            f"prerequisites.present ({error.message})"
+        ]
+    return [{"apiVersion": "apps/v1", "kind": "Deployment", **body} for body in found], []
 
 
 def read_rendered_adoption(snapshot: ClusterSnapshot, problems: Sequence[Problem], family: str = "") -> ReadAdoption:
@@ -107,10 +124,10 @@ def _needed(adoption: Adoption, snapshot: ClusterSnapshot) -> Iterator[str]:
 
 
 def _with_front_door(
-    kube: Kube, snapshot: ClusterSnapshot, present: Sequence[str], family: str
+    kube: Kube, snapshot: ClusterSnapshot, present: Sequence[str], family: str, cloud: Mapping[str, Any]
 ) -> tuple[ReadAdoption, list[str]]:
     """Return the decisions, with the front door if a stack would create the same, and notes about it."""
-    read = _decided(kube, snapshot, present, family)
+    read = _decided(kube, snapshot, present, family, cloud)
     lookup = functools.partial(look_up, kube)
     reasons: tuple[str, ...] = ()
     try:
@@ -120,8 +137,8 @@ def _with_front_door(
         charts = sorted({*present, *door_charts(found)})
         # Only the annotations of the cloud tell whether the address is private.
         for more in ({}, {"internal": True}):
-            door = {"frontDoor": {**found, **more}}
-            exposed = _decided(kube, read.snapshot, charts, family, door)
+            values = {**cloud, "frontDoor": {**found, **more}}
+            exposed = _decided(kube, read.snapshot, charts, family, values)
             reasons = door_differences(exposed.adoption, exposed.values, lookup)
             if not reasons:
                 return exposed, []
@@ -135,11 +152,11 @@ def _decided(
     snapshot: ClusterSnapshot,
     present: Sequence[str],
     family: str,
-    door: Mapping[str, Any] = _NO_DOOR,
+    others: Mapping[str, Any],
 ) -> ReadAdoption:
     typed = [candidate.live for candidate in candidates(snapshot) if candidate.kind and not candidate.owner]
     releases = releases_to_set(snapshot, typed)
-    values = {**fleet_values(typed, present, releases), **door}
+    values = {**others, **fleet_values(typed, present, releases)}
     absent: set[Wanted] = set()
     while True:
         adoption = decide(snapshot, values, absent, family)
@@ -152,7 +169,7 @@ def _decided(
             else:
                 snapshot = replace(snapshot, objects=(*snapshot.objects, live))
     kept = [decision.candidate.live for decision in adoption.having(Becomes.TYPED)]
-    return ReadAdoption(adoption, {**fleet_values(kept, present, releases), **door}, snapshot)
+    return ReadAdoption(adoption, {**others, **fleet_values(kept, present, releases)}, snapshot)
 
 
 def look_up(kube: Kube, api_version: str, kind: str, namespace: str, name: str) -> dict[str, Any] | None:

@@ -1,6 +1,7 @@
 """The settings of the stack that adopts a cluster."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -13,8 +14,10 @@ from components.plan.prerequisites.charts import known
 from ..inspecting.environment import releases_in
 from ..inspecting.snapshot import ClusterSnapshot
 from ..subject import fleet_settings
+from .candidates import pod_templates
 
 _GPU = "nvidia.com/gpu"
+_VERSION = re.compile(r"-v?[0-9].*$")
 _NO_RELEASES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -24,6 +27,10 @@ def environment_of(values: Mapping[str, Any]) -> Environment:
     Raises:
         WorkbenchError: a setting is invalid.
     """
+    if "cloud" in values:
+        from ..engine.project import new_settings
+
+        return new_settings(values, "adopted").environment()
     return fleet_settings(values).environment()
 
 
@@ -63,17 +70,23 @@ def releases_to_set(snapshot: ClusterSnapshot, typed: Iterable[Object]) -> dict[
     return {family: names[-1] for family, names in possible.items() if releases_of(family).contract not in names}
 
 
+def _names_of(workload: Object) -> Iterator[str]:
+    """Yield the names by which a workload may be known: its own, those of its labels, chart and images."""
+    labels = workload["metadata"].get("labels") or {}
+    yield str(workload["metadata"]["name"])
+    yield str(labels.get("app.kubernetes.io/name"))
+    # Helm's label is the name of the chart with its version (Helm documentation, "Labels and Annotations").
+    yield _VERSION.sub("", str(labels.get("helm.sh/chart")))
+    for template in pod_templates(workload):
+        for container in (template.get("spec") or {}).get("containers") or ():
+            yield str(container.get("image")).partition("@")[0].rpartition("/")[2].partition(":")[0]
+
+
 def present_charts(snapshot: ClusterSnapshot) -> list[str]:
     """Return the charts that the cluster has, as far as its API groups, workloads and nodes tell."""
     charts = {name for name, chart in known().items() if chart.crds and snapshot.api_groups.issuperset(chart.crds)}
     # The charts of an API's controllers have their CRDs; those without CRDs are recognized by what they run.
-    names = {
-        str(value)
-        for body in snapshot.objects
-        if shape_of(body)
-        for value in (body["metadata"]["name"], (body["metadata"].get("labels") or {}).get("app.kubernetes.io/name"))
-        if value
-    }
+    names = {name for body in snapshot.objects if shape_of(body) for name in _names_of(body)}
     charts |= {name for name, chart in known().items() if not chart.crds and names & {name, chart.release}}
     if any(_GPU in (node.get("status", {}).get("allocatable") or {}) for node in snapshot.nodes):
         charts = charts if "gpu-operator" in charts else {*charts, "nvidia-device-plugin"}

@@ -24,7 +24,7 @@ from .interrupts import cancellable
 from .plan import APPLIED, CHANGING, ChangePlan, Op, Step
 from .planning.planner import Planner
 from .program.adapter import Monitor, Program, Run, program_at, run_program
-from .program.graph import ResourceGraph
+from .program.graph import Existing, ResourceGraph
 from .program.resources import KUBERNETES, PROVIDERS, STACK_TYPE, make_urn
 from .program.stand_ins import StandIns
 from .project import Project
@@ -46,6 +46,7 @@ class RunOptions:
     seconds: float = READY_SECONDS
     workers: int = 8
     kubeconfig: str = ""
+    existing: Existing = field(default_factory=dict)
     brief: bool = False
     """Whether ``up`` summarizes many changes, and does not print outputs."""
     confirm: Callable[[str], bool] = lambda _: True
@@ -187,6 +188,7 @@ class LocalEngine:
             disabled=project.disabled_providers,
             preview=preview,
             secrets=project.secrets,
+            existing=self._options.existing,
         )
         run = Run(project.name, project.stack, preview, project.config, project.secret_keys, project.secrets)
         try:

@@ -18,6 +18,7 @@ from ..errors import WorkbenchError
 
 if TYPE_CHECKING:
     from components.plan.settings import FleetSettings
+    from stacks.settings import Settings
 
 
 _STACK_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
@@ -327,6 +328,22 @@ def stack_settings(folder: Path, stack: str, overrides: Mapping[str, Any]) -> "F
         raise WorkbenchError(str(error)) from None
 
 
+def new_settings(values: Mapping[str, Any], stack: str) -> "Settings":
+    """Return settings of a stack that are about to be written.
+
+    Raises:
+        WorkbenchError: they are invalid; the message lists every error.
+    """
+    import pulumi  # see stack_settings
+
+    from stacks.settings import parse
+
+    try:
+        return parse(values, f"Pulumi.{stack}.yaml")
+    except pulumi.RunError as error:
+        raise WorkbenchError(str(error)) from None
+
+
 def check_new_settings(values: Mapping[str, Any], stack: str) -> None:
     """Check settings of a stack that are about to be written, as its preview will.
 
@@ -340,10 +357,9 @@ def check_new_settings(values: Mapping[str, Any], stack: str) -> None:
     from components.plan.plan import plan
     from stacks.cloud_args import check_cloud
     from stacks.clouds import CloudName
-    from stacks.settings import parse
 
+    settings = new_settings(values, stack)
     try:
-        settings = parse(values, f"Pulumi.{stack}.yaml")
         if settings.cloud == CloudName.AWS:
             check_cloud(settings)
     except pulumi.RunError as error:

@@ -313,6 +313,9 @@ class ClusterArgs(TypedDict, total=False):
     """ARN of the IAM role that the kubeconfig assumes to get tokens. Default: none."""
     image: str
     """AMI family of the system nodes: al2023 or bottlerocket. Default: al2023."""
+    enable_patch_force: bool
+    """Whether the Kubernetes provider takes over fields of objects that other managers have applied. Default:
+    false."""
     ipv6_egress: bool
     """Whether pods reach the internet over IPv6 through their node. Requires subnets with IPv6. Default: false."""
     protect: bool
@@ -323,8 +326,8 @@ class ClusterArgs(TypedDict, total=False):
     """Kubernetes version, such as 1.35. Required unless existing."""
     existing: bool
     """Whether to use the existing cluster of this name, unchanged. Of the other arguments, only node_role_arn,
-    node_policies and those of the kubeconfig (tunnel_port, profile, assume_role_arn) take effect then. Default:
-    false."""
+    node_policies, enable_patch_force and those of the kubeconfig (tunnel_port, profile, assume_role_arn) take effect
+    then. Default: false."""
     public_access_cidrs: list[str]
     """CIDR ranges that may reach the API server over the internet. Default: none; the API server is private."""
     private_access_cidrs: list[str]

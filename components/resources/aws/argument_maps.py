@@ -229,6 +229,11 @@ CLUSTER = ArgumentMap(
             "str",
             "AMI family of the system nodes: al2023 or bottlerocket. Default: al2023.",
         ),
+        "enable_patch_force": Own(
+            "bool",
+            "Whether the Kubernetes provider takes over fields of objects that other managers have applied. Default: "
+            "false.",
+        ),
         "ipv6_egress": Own(
             "bool",
             "Whether pods reach the internet over IPv6 through their node. Requires subnets with IPv6. Default: "
@@ -250,8 +255,8 @@ CLUSTER = ArgumentMap(
         "existing": Changed(
             _STANDALONE,
             doc="Whether to use the existing cluster of this name, unchanged. Of the other arguments, only "
-            "node_role_arn, node_policies and those of the kubeconfig (tunnel_port, profile, assume_role_arn) take "
-            "effect then. Default: false.",
+            "node_role_arn, node_policies, enable_patch_force and those of the kubeconfig (tunnel_port, profile, "
+            "assume_role_arn) take effect then. Default: false.",
         ),
         "version": Changed(
             "A stack has a default version.", doc="Kubernetes version, such as 1.35. Required unless existing."

@@ -187,6 +187,7 @@ class Cluster(pulumi.ComponentResource):
             enable_server_side_apply=True,
             # Adopts objects whose creation a killed run had begun. In an existing cluster they may belong to others.
             upsert_existing_objects=None if args.get("existing") else True,
+            enable_patch_force=args.get("enable_patch_force") or None,
             opts=self._child(depends_on=self.ready),
         )
         self.register_outputs(

@@ -178,8 +178,8 @@ class NodeSettings(Section):
 
     @property
     def has_taints(self) -> bool:
-        """Whether any nodes have taints other than those for accelerators."""
-        return bool(self.taints) or any(rule.taints for rule in self.types.values())
+        """Whether nodes get taints other than those for accelerators; existing nodes have theirs in any case."""
+        return bool(self.taints) or any(rule.taints and not rule.existing_groups for rule in self.types.values())
 
     def boot(self) -> Boot:
         return Boot(

@@ -67,6 +67,7 @@ def test_the_stack_uses_what_exists(tmp_path: Path, state: Path) -> None:
         "  g5.2xlarge (on-demand, at most 4): existing a10g",
         "  g6.xlarge (spot, at most 8): existing l4-spot",
     ]
+    assert "need frontDoor.balancerCidrs: [10.0.0.0/16], those of the VPC" in done.stdout
     assert "    node group system: has no accelerators; " in done.stdout
 
 
@@ -155,7 +156,8 @@ def test_an_existing_project_keeps_its_files_and_models(tmp_path: Path, state: P
     ("words", "text"),
     [
         (("--aws", "a", "--terraform", "b"), "--aws and --terraform: pass one of them"),
-        (("--aws", "a", "--kubeconfig", "b"), "--aws: not with --kubeconfig"),
+        (("--aws", "a", "--kubeconfig", "b"), "--kubeconfig: b does not exist"),
+        (("--from", "a", "--context", "b"), "pass one of --kubeconfig"),
         (("--region", "us-east-1", "--from", "a"), "--region and --profile: only with --aws"),
         (("--terraform", "absent.json"), "--terraform: absent.json: cannot be read: No such file"),
     ],

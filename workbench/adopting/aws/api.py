@@ -25,6 +25,14 @@ from .inventory import (
 POLICY = "docs/adopt-aws-policy.json"
 _DENIED = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation")
 _MANAGED_TAG = "eks:nodegroup-name"
+_GONE = {
+    "CREATE_FAILED": "could not be created",
+    "DELETING": "is being deleted",
+    "DELETE_FAILED": "was being deleted, and could not be",
+}
+"""Node groups without nodes that models can use, by status (EKS API, Nodegroup)."""
+_NOT_YET = ("CREATING", "DELETING", "FAILED", "PENDING")
+"""States of a cluster without the properties that settings need (EKS API, Cluster)."""
 _USABLE = ("active", "pending", "scheduled")
 """States in which a reservation has or will have capacity (EC2 API, CapacityReservation)."""
 
@@ -92,6 +100,8 @@ class _Account:
 
     def inventory(self, name: str) -> Inventory:
         described = next(iter(self.call("eks", "DescribeCluster", name=name)), {}).get("cluster", {})
+        if described.get("status") in _NOT_YET:
+            raise WorkbenchError(printable(f"--aws: cluster {name}: its status is {described['status']}, not ACTIVE"))
         config = described.get("resourcesVpcConfig", {})
         vpc = config.get("vpcId", "")
         subnets = self._subnets(vpc)
@@ -106,6 +116,9 @@ class _Account:
             ip_family=described.get("kubernetesNetworkConfig", {}).get("ipFamily", "ipv4"),
             oidc_provider=self._provider(described),
             addons=frozenset(self.items("eks", "ListAddons", "addons", clusterName=name)),
+            endpoint=described.get("endpoint", ""),
+            authority=described.get("certificateAuthority", {}).get("data", ""),
+            security_group=config.get("clusterSecurityGroupId", ""),
         )
         profiles = self.items("eks", "ListFargateProfiles", "fargateProfileNames", clusterName=name)
         vpcs = self.items("ec2", "DescribeVpcs", "Vpcs", **_filtered("vpc-id", vpc))
@@ -120,6 +133,12 @@ class _Account:
             ),
             reservations=tuple(self._reservations()),
             vpc_ipv6=any(item.get("Ipv6CidrBlockAssociationSet") for item in vpcs),
+            vpc_ranges=tuple(
+                block["CidrBlock"]
+                for item in vpcs
+                for block in item.get("CidrBlockAssociationSet", ())
+                if block.get("CidrBlockState", {}).get("State") == "associated"
+            ),
         )
 
     def _provider(self, described: Mapping[str, Any]) -> str:
@@ -159,7 +178,10 @@ class _Account:
         template = self._template(item.get("launchTemplate") or {})
         target = template.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget", {})
         types = item.get("instanceTypes") or [template[key] for key in ("InstanceType",) if template.get(key)]
-        scaling = item.get("scalingConfig") or {}
+        scaling, status = item.get("scalingConfig") or {}, item.get("status") or ""
+        issues = [
+            f"{issue.get('code')}: {issue.get('message')}" for issue in item.get("health", {}).get("issues") or ()
+        ]
         return FoundGroup(
             name=item["nodegroupName"],
             instance_types=tuple(types),
@@ -176,6 +198,10 @@ class _Account:
             role=item.get("nodeRole") or "",
             reservation=target.get("CapacityReservationId", ""),
             efa=any(each.get("InterfaceType") == "efa" for each in template.get("NetworkInterfaces", ())),
+            reason=_GONE.get(status, ""),
+            notes=(f"its status is {status}; {'; '.join(issues)}".rstrip("; "),)
+            if status in ("CREATING", "DEGRADED")
+            else (),
         )
 
     def _template(self, reference: Mapping[str, Any]) -> Mapping[str, Any]:

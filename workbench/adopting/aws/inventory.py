@@ -34,6 +34,9 @@ class FoundCluster:
         ip_family: ``ipv4`` or ``ipv6``.
         oidc_provider: ARN of its IAM OIDC provider; empty if there is none, or it is unknown.
         addons: Names of its EKS add-ons; None if unknown.
+        endpoint: URL of its API server; empty if unknown.
+        authority: CA certificate of the API server, PEM in base64; empty if unknown.
+        security_group: ID of the security group that EKS created; empty if unknown.
     """
 
     name: str
@@ -45,6 +48,9 @@ class FoundCluster:
     ip_family: str = "ipv4"
     oidc_provider: str = ""
     addons: frozenset[str] | None = None
+    endpoint: str = ""
+    authority: str = ""
+    security_group: str = ""
 
 
 class Subnet(NamedTuple):
@@ -132,6 +138,7 @@ class Inventory:
     Attributes:
         source: What it was read from, for messages.
         vpc_ipv6: Whether the VPC has an IPv6 range.
+        vpc_ranges: IPv4 CIDR ranges of the VPC; empty if unknown.
         findings: What the source does not determine.
     """
 
@@ -141,6 +148,7 @@ class Inventory:
     groups: tuple[FoundGroup, ...] = ()
     reservations: tuple[FoundReservation, ...] = ()
     vpc_ipv6: bool = False
+    vpc_ranges: tuple[str, ...] = ()
     findings: tuple[Unexpressed, ...] = ()
 
     @property

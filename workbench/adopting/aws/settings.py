@@ -15,7 +15,9 @@ from components.fleet.nodes.policy import RESERVED, Capacity
 from components.fleet.placement import taints
 
 from ...errors import WorkbenchError
+from ...inspecting.snapshot import ClusterSnapshot
 from .inventory import FoundGroup, FoundReservation, Inventory, Subnet, Taint, Unexpressed
+from .pools import node_pools
 
 _CAPACITIES = {
     "ON_DEMAND": Capacity.ON_DEMAND,
@@ -33,19 +35,27 @@ _PRESENT_ADDONS = {"metrics-server": "metrics-server"}
 
 @dataclass(frozen=True, slots=True)
 class AwsSettings:
-    """Settings of a stack, by key, and what they do not express."""
+    """Settings of a stack, by key, and what they do not express.
+
+    Attributes:
+        ranges: IPv4 CIDR ranges of the VPC; empty if unknown.
+    """
 
     values: Mapping[str, Any]
     findings: tuple[Unexpressed, ...]
+    ranges: tuple[str, ...] = ()
 
 
-def aws_settings(inventory: Inventory, region: str = "", profile: str = "") -> AwsSettings:
+def aws_settings(
+    inventory: Inventory, region: str = "", profile: str = "", snapshot: ClusterSnapshot | None = None
+) -> AwsSettings:
     """Return the settings that use a cluster, its network and its nodes with accelerators without owning them.
 
     Args:
         inventory: What exists.
         region: The region, if the source does not name it.
         profile: AWS CLI profile of the stack.
+        snapshot: The objects of the cluster, with its NodePools; None if they are not read.
 
     Raises:
         WorkbenchError: the source does not determine what the settings require; lists all of it.
@@ -58,6 +68,7 @@ def aws_settings(inventory: Inventory, region: str = "", profile: str = "") -> A
     types = _Types(inventory, tuple(private))
     for group in sorted(inventory.groups, key=lambda group: (group.title, group.name)):
         types.add(group)
+    types.add_pools(node_pools(snapshot, region, inventory.reservations) if snapshot else [])
     types.add_free_reservations()
     findings += types.findings
     roles = sorted({group.role for group in inventory.groups if group.role and not group.reason})
@@ -90,12 +101,17 @@ def aws_settings(inventory: Inventory, region: str = "", profile: str = "") -> A
             **({"oidcProviderArn": by_token} if by_token else {}),
         },
         "gpuNodes": {
+            **({"provisioner": str(types.provisioner)} if types.provisioner != Provisioner.MANAGED else {}),
             **({"image": "bottlerocket"} if types.is_bottlerocket else {}),
             **({"types": types.entries} if types.entries else {}),
         },
         "prerequisites": {"install": False, **({"present": present} if present else {})},
     }
-    return AwsSettings({key: value for key, value in values.items() if value}, tuple(dict.fromkeys(findings)))
+    return AwsSettings(
+        {key: value for key, value in values.items() if value},
+        tuple(dict.fromkeys(findings)),
+        inventory.vpc_ranges,
+    )
 
 
 def _check_required(inventory: Inventory, region: str, private: Mapping[str, str]) -> None:
@@ -185,6 +201,8 @@ class _Types:
     findings: list[Unexpressed] = field(default_factory=list)
     roles: set[str] = field(default_factory=set)
     images: set[str] = field(default_factory=set)
+    provisioner: Provisioner = Provisioner.MANAGED
+    """What launches the nodes, which is the same for all types."""
     _claimed: set[str] = field(default_factory=set)
     """IDs of the reservations of node groups."""
 
@@ -212,6 +230,21 @@ class _Types:
         self._claimed.add(group.reservation)
         self.roles.add(group.role)
         self._note_image(group)
+
+    def add_pools(self, pools: Sequence[FoundGroup]) -> None:
+        """Add Karpenter's node pools, unless the settings already describe managed node groups."""
+        usable = [pool for pool in pools if not pool.reason]
+        if usable and not self.entries:
+            self.provisioner = Provisioner.KARPENTER
+        for pool in pools:
+            if pool.reason or self.provisioner == Provisioner.KARPENTER:
+                self.add(pool)
+                continue
+            reason = (
+                "a stack describes managed node groups or NodePools, and the settings describe the managed node "
+                f"groups of {', '.join(self.entries)}; adopt models on it into a stack of its own"
+            )
+            self.findings.append(Unexpressed(pool.subject, reason))
 
     def _unusable(self, group: FoundGroup) -> str:
         """Return why no setting expresses a group; empty if one does."""
@@ -294,7 +327,7 @@ class _Types:
         for key, value in sorted(group.labels.items()):
             if key == ACCELERATOR_LABEL or key.startswith(_TOOL_LABELS):
                 continue
-            wrong = label_problem(key, value, Provisioner.MANAGED)
+            wrong = label_problem(key, value, self.provisioner)
             if wrong:
                 self.findings.append(Unexpressed(group.subject, f"label {key} is left out: {wrong}"))
             else:

@@ -8,6 +8,7 @@ from typing import Any
 from components.contract.texts.printable import printable
 
 from ...errors import WorkbenchError
+from ...inspecting.snapshot import ClusterSnapshot
 from .inventory import Inventory
 from .settings import AwsSettings, aws_settings
 
@@ -40,7 +41,7 @@ class AwsSource:
         }
         return [option for option, value in given.items() if value]
 
-    def check(self, *, kubeconfig: bool) -> None:
+    def check(self) -> None:
         """Check that the options fit together.
 
         Raises:
@@ -48,24 +49,27 @@ class AwsSource:
         """
         if len(self.options) > 1:
             raise WorkbenchError(f"{' and '.join(self.options)}: pass one of them", 2)
-        if self.options and kubeconfig:
-            raise WorkbenchError(
-                f"{self.options[0]}: not with --kubeconfig, whose stack reaches the cluster by that file and has no "
-                "settings of AWS; adopt the objects with --from, or write the settings to another --stack",
-                2,
-            )
         if not self.options and (self.region or self.profile):
             raise WorkbenchError("--region and --profile: only with --aws or a file that describes AWS", 2)
 
-    def settings(self) -> AwsSettings:
+    def settings(self, inventory: Inventory | None = None, snapshot: ClusterSnapshot | None = None) -> AwsSettings:
         """Return the settings that use what exists.
+
+        Args:
+            inventory: What exists on AWS; None to read it.
+            snapshot: The objects of the cluster; None if they are not read.
 
         Raises:
             WorkbenchError: it cannot be read, or does not determine the settings.
         """
-        return aws_settings(self._inventory(), self.region, self.profile)
+        return aws_settings(inventory or self.inventory(), self.region, self.profile, snapshot)
 
-    def _inventory(self) -> Inventory:
+    def inventory(self) -> Inventory:
+        """Return what exists on AWS.
+
+        Raises:
+            WorkbenchError: it cannot be read.
+        """
         if self.cluster:
             from .api import read_api
 
@@ -98,6 +102,9 @@ def aws_lines(settings: AwsSettings) -> Iterator[str]:
         yield f"  {name} ({entry['capacity']}{most}): {where}"
     if not types:
         yield "  no nodes with accelerators: the stack creates those that models need"
+    if settings.ranges:
+        ranges = ", ".join(settings.ranges)
+        yield f"  with network policies, load balancers need frontDoor.balancerCidrs: [{ranges}], those of the VPC"
     if settings.findings:
         yield "  not expressed by the settings:"
         yield from (printable(f"    {finding}") for finding in settings.findings)

@@ -107,6 +107,9 @@ class _TerraformState:
             ip_family=network.at("ip_family").text() or "ipv4",
             oidc_provider=self._provider(cluster),
             addons=frozenset(addons) if addons else None,
+            endpoint=cluster.at("endpoint").text(),
+            authority=_first(cluster.at("certificate_authority")).at("data").text(),
+            security_group=config.at("cluster_security_group_id").text(),
         )
         zones = {subnet.id: subnet.zone for subnet in subnets}
         others = [*unexpressed(self._profiles(name), "Fargate profile", FARGATE)]
@@ -120,8 +123,15 @@ class _TerraformState:
             vpc_ipv6=any(
                 item.at("ipv6_cidr_block").text() for item in self.of("aws_vpc") if item.at("id").text() == vpc
             ),
+            vpc_ranges=tuple(self._ranges(vpc)),
             findings=findings,
         )
+
+    def _ranges(self, vpc: str) -> Iterator[str]:
+        yield from (item.at("cidr_block").text() for item in self.of("aws_vpc") if item.at("id").text() == vpc)
+        for item in self.of("aws_vpc_ipv4_cidr_block_association"):
+            if item.at("vpc_id").text() == vpc:
+                yield item.at("cidr_block").text()
 
     def _in(self, cluster: str, kind: str) -> list[FileValue]:
         return [item for item in self.of(kind) if item.at("cluster_name").text() == cluster]

@@ -80,6 +80,8 @@ class Answer:
     id: str = ""
     unknown: bool = False
     """Whether the resource has outputs other than its inputs, which are unknown."""
+    outputs: Mapping[str, Any] | None = None
+    """The outputs of a resource that exists elsewhere; None if they are its inputs."""
 
 
 class Registrar(Protocol):
@@ -128,7 +130,10 @@ class Monitor(mocks.MockMonitor):
             dependencies=tuple(sorted(request.dependencies)),
         )
         answer = self._registrar.read(registration, request.id)
-        return resource_pb2.ReadResourceResponse(urn=answer.urn, properties=request.properties)
+        response = resource_pb2.ReadResourceResponse(urn=answer.urn, properties=request.properties)
+        if answer.outputs is not None:
+            response.properties.update(dict(answer.outputs))
+        return response
 
     def Invoke(self, request: Any) -> Any:  # noqa: ANN401, N802
         """Answer ``getResource`` for resources of this program, and reject all other functions."""

@@ -21,6 +21,8 @@ from .resources import (
     urn_name,
 )
 
+Existing = Mapping[tuple[str, str], Mapping[str, Any]]
+"""Known outputs of resources that exist elsewhere, by type and id."""
 _SECRET_FIELDS = ("data", "stringData")
 _IDENTITY = ("apiVersion", "kind", "metadata")
 PLANNED_ONLY = "planned only"
@@ -56,6 +58,7 @@ class ResourceGraph:
     """Whether the run is a preview, which accepts resources that exist elsewhere."""
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
     """Decrypted secrets of the configuration, which are marked as secret in all inputs."""
+    existing: Existing = field(default_factory=dict)
 
     @property
     def root(self) -> str:
@@ -88,11 +91,16 @@ class ResourceGraph:
         return Answer(node.urn, unknown=True)
 
     def read(self, registration: Registration, id_: str) -> Answer:
-        """Accept a resource that exists elsewhere, in a preview; its outputs stay unknown.
+        """Accept a resource that exists elsewhere if its outputs are known, or in a preview, where they stay unknown.
 
         Raises:
-            pulumi.RunError: the run is no preview, or the resource is a Kubernetes object.
+            pulumi.RunError: the outputs are unknown, and the run is no preview, or the resource is a Kubernetes
+                object.
         """
+        known = self.existing.get((registration.type, id_))
+        if known is not None:
+            # Not a resource of the stack: nothing is planned for it, and nothing waits for it.
+            return Answer(self._node(registration).urn, outputs=known)
         if self.preview and not registration.is_object:
             node = replace(self._node(registration), pending=f"already exists ({id_})")
             self.nodes[node.urn] = node
