@@ -71,7 +71,7 @@ def validate(
         list[str] | None,
         typer.Option(
             metavar="[MODEL=]PATH",
-            help="config.json of a model, or its folder, to check whether the model fits. Can be repeated.",
+            help="config.json of a model, its folder or a GGUF file, to check whether it fits. Can be repeated.",
         ),
     ] = None,
 ) -> None:
