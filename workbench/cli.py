@@ -36,6 +36,8 @@ MODULES = {
     "capacity": ("capacity",),
 }
 """The commands of each module, in the order of their help."""
+_ERROR_CODES = {"diff": 2}
+"""The exit code of errors, for commands in which 1 is a result."""
 
 if TYPE_CHECKING:
     app: typer.Typer
@@ -82,7 +84,7 @@ def main() -> None:
     else:
         gc.enable()
     try:
-        run(lambda: command_line(command)())
+        run(lambda: command_line(command)(), _ERROR_CODES.get(command, 1))
     finally:
         # The process is about to exit: skip the final collection.
         gc.freeze()

@@ -21,8 +21,13 @@ UNFORESEEN = 70
 """Exit code of an internal error (``EX_SOFTWARE``); 1 stands for wrong manifests or settings."""
 
 
-def run(command: Callable[[], None]) -> None:
-    """Run a command, and exit the process if it raises."""
+def run(command: Callable[[], None], error_code: int = 1) -> None:
+    """Run a command, and exit the process if it raises.
+
+    Args:
+        command: The command.
+        error_code: The lowest exit code of an error, where a lower one has another meaning.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # the terminal's encoding may lack a character
             stream.reconfigure(errors="backslashreplace")
@@ -34,9 +39,9 @@ def run(command: Callable[[], None]) -> None:
             sys.stdout.flush()
     except BrokenPipeError:  # the reader has closed the pipe, as ``| head`` does
         _discard_output()
-        sys.exit(1)
+        sys.exit(error_code)
     except WorkbenchError as error:
-        _end(str(error), error.exit_code)
+        _end(str(error), max(error.exit_code, error_code))
     except KeyboardInterrupt:
         _end("cancelled", INTERRUPTED)
     except SystemExit as end:
@@ -44,10 +49,10 @@ def run(command: Callable[[], None]) -> None:
             _end("cancelled", INTERRUPTED)
         raise
     except MemoryError:
-        _end("not enough memory; pass fewer or smaller files at a time", 1)
+        _end("not enough memory; pass fewer or smaller files at a time", error_code)
     except Exception as error:
         if isinstance(error, OSError) and (message := _system_error(error)):
-            _end(message, 1)
+            _end(message, error_code)
         from components.contract.texts.crash_report import report_unexpected_error
 
         _end(report_unexpected_error(error, Path(STATE_DIR)), UNFORESEEN)

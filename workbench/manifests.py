@@ -71,7 +71,7 @@ def validate(
         list[str] | None,
         typer.Option(
             metavar="[MODEL=]PATH",
-            help="config.json of a model, or its folder, to check whether the model fits. Can be repeated.",
+            help="config.json of a model, its folder or a GGUF file, to check whether it fits. Can be repeated.",
         ),
     ] = None,
 ) -> None:
@@ -87,15 +87,15 @@ def validate(
     unsorted: Iterable[Problem]
     unchecked: Iterable[str] = ()
     if alone:
-        manifests, unsorted = _admitted(subject, paths)
+        manifests, unsorted, namespace = _admitted(subject, paths)
     else:
         manifests, plan = planned(replace(subject, configs=tuple(config or ())), paths)
         _check_configs(plan, config or [])
         unsorted = (*plan.problems, *(finding.problem for finding in plan.ignored))
-        unchecked = _unchecked(plan)
+        unchecked, namespace = _unchecked(plan), plan.environment.options.namespace
     problems = sorted(set(unsorted), key=lambda problem: problem.sort_key)
     if output is _Output.JSON:
-        sys.stdout.write(json.dumps([problem.as_dict() for problem in problems], indent=2) + "\n")
+        sys.stdout.write(json.dumps(list(_as_json(problems, namespace)), indent=2) + "\n")
     elif output is _Output.SARIF:
         from components.contract.findings.sarif import sarif
         from components.plan.review.planned import findings_of
@@ -109,14 +109,29 @@ def validate(
         raise typer.Exit(1)
 
 
-def _admitted(subject: Subject, paths: list[Path] | None) -> "tuple[Manifests, Iterable[Problem]]":
-    """Read manifests, and return the problems that admission finds in each object."""
+def _as_json(problems: "Iterable[Problem]", namespace: str) -> "Iterator[dict[str, str | int]]":
+    """Yield problems with the namespaces of their objects.
+
+    Args:
+        problems: The problems.
+        namespace: The namespace of the environment, for objects that do not set one.
+    """
+    from components.families import kinds
+
+    namespaced = {kind.kind for kind in kinds() if kind.namespaced}
+    for problem in problems:
+        default = namespace if problem.kind in namespaced else ""
+        yield {**problem.as_dict(), "namespace": problem.namespace or default}
+
+
+def _admitted(subject: Subject, paths: list[Path] | None) -> "tuple[Manifests, Iterable[Problem], str]":
+    """Read manifests, and return the problems that admission finds in each object, and the default namespace."""
     from components.plan.others import refused
 
     settings = subject.settings()
     manifests = subject.manifests(paths, settings)
     others = refused(manifests.others) if settings.other_kinds is OtherKinds.ERROR else ()
-    return manifests, (*manifests.problems, *others)
+    return manifests, (*manifests.problems, *others), settings.options().namespace
 
 
 def _check_configs(plan: "Plan", options: Sequence[str]) -> None:
@@ -180,7 +195,7 @@ def defaults(subject: Subject, *, paths: Paths = None, show_secrets: ShowSecrets
     from components.contract.problems import errors
     from components.contract.schema.defaults import with_defaults
 
-    manifests, problems = _admitted(subject, paths)
+    manifests, problems, _ = _admitted(subject, paths)
     if fatal := errors(problems):
         raise WorkbenchError("\n".join(map(str, fatal)))
     write_objects((with_defaults(loaded) for loaded in manifests.resources), show_secrets=show_secrets)

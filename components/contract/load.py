@@ -116,7 +116,9 @@ class OtherObject:
     ) -> Problem:
         """Return a problem of this object, at the line of the field."""
         line = self.location.line(path) if self.location else self.line
-        return Problem(self.file, line, *_identity(self.value), path, reason, severity, rule)
+        return Problem(
+            self.file, line, *_identity(self.value), path, reason, severity, rule, namespace=_namespace(self.value)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +244,15 @@ class _ManifestReader:
         location = Location(source, document.span)
         kind, name = _identity(value)
         self.problems += [
-            Problem(source.file, line, kind, name, "", f"key {key!r} appears twice in the same map; remove one")
+            Problem(
+                source.file,
+                line,
+                kind,
+                name,
+                "",
+                f"key {key!r} appears twice in the same map; remove one",
+                namespace=_namespace(value),
+            )
             for line, key in document.duplicates
         ]
         if isinstance(value, dict):

@@ -2,9 +2,39 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from ..contract.kinds import Kind
 from ..fleet.objects import Object
+
+_HUB = "hf://"
+
+
+class WeightsSource(NamedTuple):
+    """Where pods load the weights from.
+
+    Attributes:
+        uri: Address of the repository, folder or file: ``hf://org/name``, ``s3://``, ``pvc://`` and the like.
+        files: The files of a repository to load, of which the first is the model; empty for all.
+        secret: Secret with the credentials of a bucket.
+    """
+
+    uri: str
+    files: tuple[str, ...] = ()
+    secret: str = ""
+
+    @property
+    def repository(self) -> str:
+        """The repository of Hugging Face; empty for another address."""
+        return self.uri.removeprefix(_HUB) if self.uri.startswith(_HUB) else ""
+
+    @property
+    def scheme(self) -> str:
+        return self.uri.partition("://")[0]
+
+    def unsupported(self, family: str, alternatives: str) -> "InexpressibleError":
+        """Return the error that a family cannot load weights from here."""
+        return InexpressibleError(f"{family} cannot load weights from {self.uri}; use {alternatives}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +43,7 @@ class ModelDeployment:
 
     Attributes:
         name: Name of the resources.
-        model: Repository of the weights.
+        weights: Where its weights come from.
         engine: Name of the engine.
         repository: Repository of its image.
         tag: Tag of that image.
@@ -26,7 +56,7 @@ class ModelDeployment:
     """
 
     name: str
-    model: str
+    weights: WeightsSource
     engine: str
     repository: str
     tag: str

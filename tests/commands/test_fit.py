@@ -6,9 +6,14 @@ from typing import Any
 
 import pytest
 
+from components.checks.memory.workloads.known import KnownShapes
+from components.families import parse
+from components.plan.environment import Environment
+from components.plan.plan import plan
 from tests.checks.memory.test_gguf import header
 from tests.commands.support import workbench
 from tests.plan.test_model_shapes import LLAMA as CONFIG
+from workbench.local_models import shapes_in
 
 MODEL = "qwen2.5-7b-instruct"
 
@@ -103,7 +108,133 @@ def test_a_configuration_describes_a_model(tmp_path: Path) -> None:
     assert weights["bytes"] / 2**30 == pytest.approx(15.0, abs=0.1)
     refused = workbench("fit", folder, "--yaml", "llmaz")
     assert refused.returncode == 2
-    assert "manifests need the repository of the weights" in refused.stderr
+    assert "config.json does not tell where pods load the weights; add --weights" in refused.stderr
+
+
+OWN, GGUF = "own", "model-q4.gguf"
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Path:
+    """Return a folder with a configuration and a GGUF file."""
+    (tmp_path / OWN).mkdir()
+    (tmp_path / OWN / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
+    with (tmp_path / GGUF).open("wb") as stream:
+        stream.write(header())
+        stream.truncate(4_920_739_232)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("family", "model", "weights", "key"),
+    [
+        ("llmaz", OWN, "acme/chat", "acme/chat"),
+        ("llmaz", OWN, "hf://acme/chat", "acme/chat"),
+        ("llmaz", OWN, "oss://bucket.endpoint/chat", "oss://bucket.endpoint/chat"),
+        ("llmaz", GGUF, "acme/chat-gguf", GGUF),
+        ("llmaz", GGUF, "oss://bucket.endpoint/chat.gguf", "oss://bucket.endpoint/chat.gguf"),
+        ("llmkube", OWN, "acme/chat", "acme/chat"),
+        ("llmkube", OWN, "pvc://claim/chat", "pvc://claim/chat"),
+        ("llmkube", GGUF, "acme/chat-gguf", GGUF),
+        ("llmkube", GGUF, "pvc://claim/chat.gguf", "pvc://claim/chat.gguf"),
+        ("llmkube", GGUF, "https://example.com/chat.gguf", "https://example.com/chat.gguf"),
+        ("kthena", OWN, "acme/chat", "acme/chat"),
+        ("kthena", OWN, "pvc://claim/chat", "pvc://claim/chat"),
+        ("kthena", OWN, "s3://bucket/chat", "s3://bucket/chat"),
+    ],
+)
+def test_manifests_of_a_local_file_are_planned_with_the_same_figures(
+    family: str, model: str, weights: str, key: str, local: Path
+) -> None:
+    flags = (local / model, "--gpu", "g6e.2xlarge", "--max-len", "8192")
+    option = answer(*flags)["options"][0]
+    secret = ("--weights-secret", "bucket") if weights.startswith("s3") else ()
+    done = workbench("fit", *flags, "--yaml", family, "--weights", weights, *secret)
+    assert done.returncode == 0, done.stderr
+    file = local / OWN / "config.json" if model == OWN else local / GGUF
+    assert f"--config {key}={file} of validate, or with the setting modelShapes: {{" in done.stderr
+    manifests = parse(done.stdout)
+    unknown = plan(manifests)
+    assert not unknown.problems
+    known = plan(manifests, Environment(shapes=KnownShapes(own=shapes_in([f"{key}={file}"]))))
+    assert not known.problems
+    (judged,) = known.verdicts
+    assert judged.verdict.fit.value == option["verdict"] == "fits"
+    assert (judged.verdict.needed, judged.verdict.context) == (option["neededBytes"], option["context"])
+    assert judged.instance_type == option["instanceType"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "setting"),
+    [
+        (("--parameters", "7B"), 'modelShapes: {"pvc://claim/chat": {parameters: 7000000000}}'),
+        ((MODEL,), 'modelShapes: {"pvc://claim/chat": {like: Qwen/Qwen2.5-7B-Instruct}}'),
+    ],
+)
+def test_other_models_can_have_another_address(arguments: tuple[str, ...], setting: str) -> None:
+    flags = (*arguments, "--gpu", "g6e.2xlarge", "--max-len", "8192", "--yaml", "llmkube")
+    done = workbench("fit", *flags, "--weights", "pvc://claim/chat")
+    assert (done.returncode, setting in done.stderr) == (0, True), done.stderr
+    assert not plan(parse(done.stdout)).problems
+
+
+def test_validate_reads_the_header_of_a_gguf_file(local: Path) -> None:
+    flags = (GGUF, "--gpu", "g6e.2xlarge", "--max-len", "8192", "--yaml", "llmaz", "--weights", "acme/chat-gguf")
+    (local / "chat.yaml").write_text(workbench("fit", *flags, cwd=local).stdout, encoding="utf-8")
+    unsized = workbench("validate", "chat.yaml", cwd=local)
+    assert (unsized.returncode, f"the size of the file {GGUF} is unknown" in unsized.stderr) == (0, True)
+    # Without a name, it describes the model that is loaded from a file of that name.
+    for option in (GGUF, f"{GGUF}={GGUF}"):
+        sized = workbench("validate", "chat.yaml", "--config", option, cwd=local)
+        assert (sized.returncode, sized.stdout, "not checked" in sized.stderr) == (0, "", False), sized.stderr
+    other = workbench("validate", "chat.yaml", "--config", f"{MODEL}={GGUF}", cwd=local)
+    assert (other.returncode, f"no manifest serves {MODEL}" in other.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            (OWN, "--yaml", "llmaz", "--weights", "pvc://claim/chat"),
+            "llmaz cannot load weights from pvc://claim/chat;",
+        ),
+        (
+            (OWN, "--yaml", "llmkube", "--weights", "s3://b/chat"),
+            "LLMKube cannot load weights from s3://b/chat; use a",
+        ),
+        (
+            (OWN, "--yaml", "llmkube", "--weights", "https://h/f"),
+            "LLMKube cannot load weights from https://h/f; use a",
+        ),
+        ((OWN, "--yaml", "kthena", "--weights", "oss://b.e/chat"), "Kthena cannot load weights from oss://b.e/chat;"),
+        (
+            (OWN, "--yaml", "kthena", "--weights", "s3://b/chat"),
+            "needs a Secret with ACCESS_KEY and SECRET_KEY; pass",
+        ),
+        ((GGUF, "--yaml", "kthena", "--weights", "acme/chat"), "Kthena has no backend for llamacpp; use vllm or"),
+        ((GGUF, "--yaml", "llmaz"), f"--yaml: {GGUF} does not tell where pods load the weights; add --weights"),
+        ((GGUF, "--yaml", "llmkube", "--weights", "pvc://claim"), "must be the address of a .gguf file"),
+        (
+            ("--parameters", "7B", "--yaml", "llmaz"),
+            "a number of parameters does not tell where pods load the weights",
+        ),
+        ((OWN, "--yaml", "llmaz", "--weights", "chat"), "must be a Hugging Face repository such as acme/chat-8B, or"),
+        ((OWN, "--yaml", "llmaz", "--weights", "hf://acme/a b"), "must be a Hugging Face repository such as"),
+        ((OWN, "--weights", "acme/chat"), "--weights and --weights-secret are for manifests; add --yaml"),
+    ],
+)
+def test_addresses_that_cannot_be_loaded_are_refused(arguments: tuple[str, ...], message: str, local: Path) -> None:
+    done = workbench("fit", *arguments, "--gpu", "g6e.2xlarge", "--max-len", "8192", cwd=local)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize("family", ["llmaz", "llmkube"])
+def test_a_file_in_parts_has_no_manifest(family: str, tmp_path: Path) -> None:
+    first, *_ = split(tmp_path, 2_000_000_000, 2_920_739_232)
+    flags = ("--gpu", "g6e.2xlarge", "--max-len", "8192", "--yaml", family, "--weights", "acme/chat-gguf")
+    done = workbench("fit", first, *flags)
+    assert (done.returncode, "llama-gguf-split --merge" in done.stderr) == (2, True), done.stderr
 
 
 def test_an_unknown_architecture_is_reported(tmp_path: Path) -> None:

@@ -124,6 +124,49 @@ def test_a_project_with_its_stack_files(tmp_path: Path) -> None:
     assert "backend:" in (tmp_path / "models" / "model.yaml").read_text()
 
 
+@pytest.fixture
+def sharing(tmp_path: Path) -> Path:
+    """Return a project whose stacks dev, old and prod share a file, and prod has one of its own."""
+    for name in ("models", "own"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.yaml").write_text(BOOSTER.replace("qwen3-8b}", f"{name}}}"))
+    (tmp_path / "Pulumi.yaml").write_text(PROJECT)
+    for stack, folders, releases in (
+        ("dev", "[models]", "{}"),
+        ("old", "[models/model.yaml]", "{kthena: v0.4.0}"),
+        ("prod", "[models, own]", "{}"),
+    ):
+        config = f"config:\n  fleet:models: {folders}\n  fleet:releases: {releases}\n"
+        (tmp_path / f"Pulumi.{stack}.yaml").write_text(config)
+    return tmp_path
+
+
+@pytest.mark.parametrize("target", [("--release", "kthena=v1.0.0"), ("--to-family", "llmkube", "--lossy")])
+def test_files_of_other_stacks_are_not_changed(sharing: Path, target: tuple[str, ...]) -> None:
+    before = {path: path.read_text() for path in sharing.rglob("*.yaml")}
+    done = workbench("migrate", *target, "--stack", "prod", "--write", "--cwd", sharing)
+    readers = "dev (kthena in its default release), old (kthena v0.4.0)" if "--release" in target else "dev, old"
+    assert f"note: {sharing}/models/model.yaml: is also read by the stacks {readers}\n" in done.stderr
+    assert "own/model.yaml: is also" not in done.stderr
+    assert (done.returncode, "1 file of --stack prod: other stacks read them; nothing is written" in done.stderr) == (
+        1,
+        True,
+    )
+    assert {path: path.read_text() for path in sharing.rglob("*.yaml")} == before
+    written = workbench("migrate", *target, "--stack", "prod", "--write", "--shared", "--cwd", sharing)
+    assert written.returncode == 0, written.stderr
+    assert (sharing / "models/model.yaml").read_text() != before[sharing / "models/model.yaml"]
+    assert (sharing / "Pulumi.dev.yaml").read_text() == before[sharing / "Pulumi.dev.yaml"]
+
+
+def test_stacks_of_the_same_release_may_share_files(sharing: Path) -> None:
+    for stack in ("dev", "old"):
+        file = sharing / f"Pulumi.{stack}.yaml"
+        file.write_text("config:\n  fleet:models: [models]\n  fleet:releases: {kthena: v1.0.0}\n")
+    done = workbench("migrate", "--release", "kthena=v1.0.0", "--stack", "prod", "--write", "--cwd", sharing)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "3 files changed\n", "")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -69,6 +69,44 @@ def test_json(bad: Path, good: Path) -> None:
     assert (done.returncode, json.loads(done.stdout)) == (0, [])
 
 
+NAMESPACES = """
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: written, namespace: team}
+spec: {replicas: many}
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: omitted}
+spec: {replicas: many}
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: twice, namespace: team, namespace: team}
+spec: {modelClaim: {modelName: m}}
+---
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {name: cluster-scoped}
+spec: {}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: other, namespace: team}
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "default"), [((), "default"), ((ALONE,), "default"), (("--namespace", "models"), "models")]
+)
+def test_json_has_the_namespace_of_each_object(options: tuple[str, ...], default: str, tmp_path: Path) -> None:
+    file = tmp_path / "models.yaml"
+    file.write_text(NAMESPACES)
+    found = json.loads(run("validate", "--output", "json", *options, file).stdout)
+    expected = {"written": "team", "omitted": default, "twice": "team", "cluster-scoped": "", "other": "team"}
+    assert {problem["name"]: problem["namespace"] for problem in found} == expected
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -1,6 +1,9 @@
 """``workbench diff`` against a stand-in of the API server."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
@@ -14,8 +17,10 @@ from components.fleet.options import Options
 from components.plan.rendering import render_fleet
 from toolkit.kube import Kube, KubeError
 from workbench.cli import app
+from workbench.errors import WorkbenchError
 
-SAMPLE = Path(__file__).parents[2] / "stacks/models/qwen-chat.yaml"
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "stacks/models/qwen-chat.yaml"
 BODIES = [*render_fleet(load([SAMPLE]).resources, Options(namespace="default")).objects]
 Edit = Callable[[Object], Any]
 
@@ -78,8 +83,40 @@ def test_differences_are_json(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_must_not_be_read_is_no_silent_success(monkeypatch: pytest.MonkeyPatch) -> None:
     ran = run(monkeypatch, Server(refused="Deployment"))
-    assert ran.exit_code == 1
     assert "not compared: Deployment is refused" in ran.stdout
+    assert isinstance(ran.exception, WorkbenchError)
+    assert (ran.exception.exit_code, str(ran.exception)) == (
+        2,
+        "objects that could not be compared: 1; the reasons are in the report",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([str(SAMPLE)], "the cluster cannot be read: the API server https://127.0.0.1:1 does not respond"),
+        (["not-a-kind.yaml"], "apiVersion: is required"),
+        ([str(SAMPLE), "--stack", "none"], "Pulumi.yaml does not exist"),
+        ([str(SAMPLE), "--kubeconfig", "none"], "there is no kubeconfig at none"),
+        ([str(SAMPLE), "--no-such-option"], "No such option"),
+    ],
+)
+def test_an_error_is_no_difference(arguments: list[str], message: str, tmp_path: Path) -> None:
+    """As of `kubectl diff` and `terraform plan -detailed-exitcode`: 1 is never an error."""
+    cluster = {"name": "a", "cluster": {"server": "https://127.0.0.1:1", "insecure-skip-tls-verify": True}}
+    kubeconfig = {
+        "clusters": [cluster],
+        "users": [{"name": "a", "user": {"token": "t"}}],
+        "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}],
+        "current-context": "a",
+    }
+    (tmp_path / "kubeconfig").write_text(json.dumps(kubeconfig))
+    (tmp_path / "not-a-kind.yaml").write_text("kind: x\n")
+    command = [sys.executable, "-m", "workbench", "diff", *arguments]
+    env = {**os.environ, "KUBECONFIG": "kubeconfig", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
 
 
 def test_what_does_not_exist_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -263,6 +263,37 @@ def test_nodes_of_several_types_have_no_single_price() -> None:
     assert found.price.unpriced == "its pods run on several instance types, g5.2xlarge, g6e.2xlarge"
 
 
+@pytest.mark.parametrize(
+    ("image", "runtime", "expected"),
+    [
+        ("registry.example.com/team/serving:1.2", "vllm", ("vllm", "")),
+        ("vllm/vllm-openai:v0.20.0", "vllm", ("vllm", "0.20.0")),
+        ("registry.example.com/team/serving:1.2", "generic", ("", "")),
+    ],
+)
+def test_a_resource_names_the_engine_of_an_image_of_ones_own(
+    image: str, runtime: str, expected: tuple[str, str]
+) -> None:
+    """The pods of LLMKube's vLLM have arguments and no command: the entrypoint of the image starts it."""
+    spec = {
+        "modelRef": "a",
+        "runtime": runtime,
+        "image": image,
+        "skipModelInit": True,
+        "extraArgs": ["--tensor-parallel-size", "2"],
+        "resources": {"gpu": 2},
+        "endpoint": {},
+    }
+    service = live(an_object("inference.llmkube.dev/v1alpha1", "InferenceService", "a", **spec))
+    weights = live(an_object("inference.llmkube.dev/v1alpha1", "Model", "a", source="acme/chat-8B"))
+    found = model(inspected(service, weights))
+    (part,) = found.parts
+    assert (part.engine, part.version) == expected
+    named = runtime == "vllm"
+    assert (part.models, part.parallelism) == ((("acme/chat-8B",), "TP 2") if named else ((), ""))
+    assert ("flags and metrics (no known engine runs in it)" in found.unchecked) is not named
+
+
 def test_endpoints_are_the_services_that_select_the_pods() -> None:
     body = live(deployment("a"))
     found = model(inspected(body, service("a", "a"), service("b", "b")))

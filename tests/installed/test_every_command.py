@@ -54,7 +54,7 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
         (("--kubeconfig", "absent"), 2, "absent does not exist"),
     ],
     ("eject",): [((), 2, "Missing argument 'FOLDER'"), (("out", "--stack", "dev"), 1, NO_PROJECT)],
-    ("diff",): [((FOLDER, "--kubeconfig", "absent"), 1, "there is no kubeconfig at absent")],
+    ("diff",): [((FOLDER, "--kubeconfig", "absent"), 2, "there is no kubeconfig at absent")],
     ("fit",): [
         (("qwen3-8b", "--gpu", "L40S"), 0, r"1 x L40S"),
         (("no-such-model",), 2, "unknown model 'no-such-model'"),

@@ -141,10 +141,12 @@ def test_without_drift_nothing_is_opened(runner: Runner) -> None:
     assert runner.found == []
 
 
-@pytest.mark.parametrize(("report", "code"), [("", 1), ("", 2), ("Traceback\n", 3)])
+@pytest.mark.parametrize(
+    ("report", "code"), [("", 2), ("models/chat\n  Service: not compared: forbidden\n", 2), ("Traceback\n", 70)]
+)
 def test_an_error_is_no_drift(runner: Runner, report: str, code: int) -> None:
     runner.add(title=TITLE, state="open", app="github-actions", body="as before")
-    assert runner.run(report, code) == 1
+    assert runner.run(report, code) == code
     assert [each["body"] for each in runner.found] == ["as before"]
 
 

@@ -40,7 +40,7 @@ def diff(
     Compares the fields that the plan sets, and shows fields that other clients added. Defaults of the API server, and
     what controllers own, such as the replicas of an autoscaler, are no difference. Sends only GET requests.
 
-    Exit codes: 0 no difference, 1 differences or objects that could not be read, 2 usage error.
+    Exit codes: 0 no difference, 1 differences, 2 or more an error, such as objects that could not be read.
     """
     from components.contract.problems import errors
     from toolkit.kube import Kube
@@ -58,6 +58,9 @@ def diff(
         sys.stdout.write(json.dumps([_as_json(each) for each in found], indent=2) + "\n")
     else:
         sys.stdout.write("".join(f"{line}\n" for line in _lines(found)))
+    unread = sum(bool(each.unread) for each in found)
+    if unread:
+        raise WorkbenchError(f"objects that could not be compared: {unread}; the reasons are in the report", 2)
     if found:
         raise typer.Exit(1)
 

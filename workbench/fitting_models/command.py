@@ -11,6 +11,7 @@ from toolkit.printing import print_to_stderr
 from ..errors import WorkbenchError
 
 if TYPE_CHECKING:
+    from components.families.authoring import WeightsSource
     from components.plan.fitting.options import FitAnswer, FitOption
     from components.plan.fitting.question import FitQuestion
 
@@ -77,6 +78,17 @@ Yaml = Annotated[
         "--yaml", metavar="FAMILY", help="Print manifests of the cheapest option, for llmaz, llmkube or kthena."
     ),
 ]
+Weights = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Where pods load the weights of --yaml from: a Hugging Face repository, or an hf://, s3://, pvc:// or "
+        "other address. Defaults to the repository that the model is named after.",
+    ),
+]
+WeightsSecret = Annotated[
+    str, typer.Option(metavar="NAME", help="Secret with the credentials for an s3:// address of --weights.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -98,6 +110,8 @@ def fit(
     form: Form = FitFormat.TABLE,
     explain: Explain = False,
     yaml: Yaml = "",
+    weights: Weights = "",
+    weights_secret: WeightsSecret = "",
 ) -> None:
     """Show which accelerators a model fits, for how many users, how fast, and at which price.
 
@@ -108,15 +122,21 @@ def fit(
     from components.plan.fitting.options import fit_answer
 
     from .inputs import given_accelerator, given_model
+    from .weights import sizing_note, weights_source
 
     given = given_model(model, parameters)
     if parameters and max_len is None:
         raise WorkbenchError("--parameters: the context of the model is unknown; add --max-len", 2)
+    if (weights or weights_secret) and not yaml:
+        raise WorkbenchError("--weights and --weights-secret are for manifests; add --yaml", 2)
+    source = weights_source(weights, weights_secret, given) if yaml else None
     question = _question(given, engine, max_len, users, quantization, arg, region)
     accelerator = given_accelerator(gpu)
     answer = fit_answer(question, accelerator.wanted, count=accelerator.number)
-    if yaml:
-        sys.stdout.write(_manifests(yaml, given, question, answer))
+    if source:
+        sys.stdout.write(_manifests(yaml, source, question, answer))
+        if note := sizing_note(source, given):
+            print_to_stderr([note])
         return
     if form is FitFormat.JSON:
         from .data import as_json
@@ -162,7 +182,7 @@ def _question(
     )
 
 
-def _manifests(family: str, given: "GivenModel", question: "FitQuestion", answer: "FitAnswer") -> str:
+def _manifests(family: str, weights: "WeightsSource", question: "FitQuestion", answer: "FitAnswer") -> str:
     """Return the manifests of the cheapest option with room, otherwise of the cheapest one.
 
     Raises:
@@ -174,16 +194,13 @@ def _manifests(family: str, given: "GivenModel", question: "FitQuestion", answer
 
     if family not in families():
         raise WorkbenchError(f"--yaml: must be one of {', '.join(families())}, found {family!r}", 2)
-    if given.file or given.name.startswith("unnamed/"):
-        source = given.file or "a number of parameters"
-        raise WorkbenchError(f"--yaml: manifests need the repository of the weights, and not {source}", 2)
     option = chosen(answer)
     if option is None:
         raise WorkbenchError(f"{question.model} fits no accelerator: {_why(answer)}")
     if option.price is None:
         print_to_stderr([f"note: the price of {option.node.name} in {question.region} is unknown"])
     try:
-        return dump_all(manifests_of(family, question, option))
+        return dump_all(manifests_of(family, question, option, weights))
     except InexpressibleError as error:
         raise WorkbenchError(f"--yaml: {error}", 2) from None
 

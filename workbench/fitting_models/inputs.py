@@ -1,7 +1,6 @@
 """What the command line says: the model, in any of four forms, and the accelerators."""
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,9 +16,7 @@ _FORMS = (
     "a model of the catalog, a repository such as org/name-8B, a config.json or its folder, a GGUF file, "
     "or --parameters"
 )
-_CONFIG, _GGUF = "config.json", ".gguf"
-_MOST_LISTED = 5
-"""Missing files that a message lists."""
+_CONFIG = "config.json"
 
 
 class GivenModel(NamedTuple):
@@ -29,12 +26,16 @@ class GivenModel(NamedTuple):
         name: Name that a server loads.
         engine: The engine for files of its format; empty for any.
         file: The local file that describes it; None if it has a name only.
+        parts: Names of the files that a server loads, the first one first; empty for a repository.
+        parameters: Its number of parameters, if that is all that is known.
     """
 
     name: str
     known: "KnownShapes"
     engine: str = ""
     file: Path | None = None
+    parts: tuple[str, ...] = ()
+    parameters: int = 0
 
 
 def given_model(text: str, parameters: str) -> GivenModel:
@@ -44,19 +45,21 @@ def given_model(text: str, parameters: str) -> GivenModel:
         WorkbenchError: there is none; the message lists similar names, and what else can be passed.
     """
     from components.checks.memory.workloads.known import KnownShapes
-    from components.plan.fitting.names import named_by_parameters
+    from components.plan.fitting.names import named_by_parameters, parameter_count
 
     if parameters and text:
         raise WorkbenchError("MODEL and --parameters cannot be used together; omit one", 2)
     if parameters:
         try:
-            return GivenModel(named_by_parameters(parameters), KnownShapes())
+            return GivenModel(named_by_parameters(parameters), KnownShapes(), parameters=parameter_count(parameters))
         except ValueError as error:
             raise WorkbenchError(f"--parameters: {error}", 2) from None
     if not text.strip():
         raise WorkbenchError(f"MODEL is missing: pass {_FORMS}", 2)
+    from ..local_models import is_gguf
+
     path = Path(text)
-    if path.suffix.lower() == _GGUF:
+    if is_gguf(path):
         return _of_gguf(path)
     if path.is_dir() or path.name == _CONFIG:
         return _of_config(path)
@@ -105,46 +108,15 @@ def _architecture(file: Path) -> str:
     return str(named[0] if isinstance(named, list) and named else config.get("model_type") or "without a name")
 
 
-_PART = re.compile(r"(?P<name>.+)-(?P<number>[0-9]{5})-of-(?P<parts>[0-9]{5})\.gguf", re.IGNORECASE)
-"""The name of a part of a split model (ggml-org/llama.cpp, ``llama_split_path``)."""
-
-
-def _parts(path: Path) -> list[Path]:
-    """Return all parts of a split model, of which the first has the header; the file itself if it is not split.
-
-    Raises:
-        WorkbenchError: parts are missing beside it.
-    """
-    match = _PART.fullmatch(path.name)
-    if not match:
-        return [path]
-    number, count = int(match["number"]), int(match["parts"])
-    if not 1 <= number <= count:
-        raise WorkbenchError(f"{path}: is part {number} of {count}; rename it to one from 1 to {count}", 2)
-    parts = [path.with_name(f"{match['name']}-{each:05}-of-{count:05}{path.suffix}") for each in range(1, count + 1)]
-    if missing := [part.name for part in parts if not part.is_file()]:
-        names = ", ".join(missing[:_MOST_LISTED]) + (", ..." if len(missing) > _MOST_LISTED else "")
-        raise WorkbenchError(
-            f"{path}: {len(missing)} of {count} parts of the model are missing beside it: {names}; download them", 2
-        )
-    return parts
-
-
 def _of_gguf(path: Path) -> GivenModel:
-    from components.checks.memory.gguf import read_gguf
-    from components.checks.memory.workloads.known import KnownShapes, OwnShape
+    from components.checks.memory.workloads.known import KnownShapes
 
-    parts = _parts(path)
+    from ..local_models import gguf_parts, own_shape
+
+    parts = gguf_parts(path)
     path = parts[0]
-    try:
-        with path.open("rb") as stream:
-            shape = read_gguf(stream, path.name, sum(part.stat().st_size for part in parts))
-    except OSError as error:
-        raise WorkbenchError(f"{path}: cannot be read: {error.strerror or error}; correct the path", 2) from None
-    except ValueError as error:
-        raise WorkbenchError(str(error), 2) from None
-    own = {path.name: OwnShape(shape, is_sized=True)}
-    return GivenModel(path.name, KnownShapes(own=own), "llamacpp", path)
+    own = {path.name: own_shape(path, path.name)}
+    return GivenModel(path.name, KnownShapes(own=own), "llamacpp", path, tuple(part.name for part in parts))
 
 
 class GivenAccelerator(NamedTuple):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from components.contract.quantity import is_quantity, parse_quantity
-from components.engines.command_line import CommandLine
+from components.engines.command_line import CommandLine, command_line_of
 from components.engines.images import parse_image
 from components.engines.registry import engines
 from components.engines.scripts.commands import engine_line
@@ -17,6 +17,7 @@ from components.fleet.instances import accelerator_resources
 from components.fleet.objects import Object
 from components.fleet.rendered import Rendered
 from components.fleet.shapes import shape_of
+from components.fleet.workloads import Server
 
 from .recognition import DescribedPods, Serving, engine_containers, value_at
 
@@ -73,8 +74,12 @@ def parts_of(each: Serving, items: Sequence[Rendered]) -> tuple[Part, ...]:
         each: The resource.
         items: What it is rendered to.
     """
+    planned = {(workload.kind, workload.name): workload.server for item in items for workload in item.workloads}
     if each.workloads:
-        return tuple(_part(body, "", _ready(body)) for body in each.workloads)
+        return tuple(
+            _part(body, "", _ready(body), server=planned.get((body["kind"], body["metadata"]["name"])))
+            for body in each.workloads
+        )
     if each.described:
         ready = _ready_pods(each.pods) if each.pods else _status(each.resource)
         alone = len(each.described) == 1
@@ -86,7 +91,13 @@ def parts_of(each: Serving, items: Sequence[Rendered]) -> tuple[Part, ...]:
     workloads = [workload for item in items for workload in item.workloads]
     ready = _status(each.resource)
     return tuple(
-        _part(workload.body, workload.role, ready if len(workloads) == 1 else None, desired=workload.replicas)
+        _part(
+            workload.body,
+            workload.role,
+            ready if len(workloads) == 1 else None,
+            desired=workload.replicas,
+            server=workload.server,
+        )
         for workload in workloads
     ) or (_unknown(each, ready),)
 
@@ -99,14 +110,28 @@ def secrets_of(each: Serving, items: Sequence[Rendered]) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _part(body: Object, role: str, ready: int | None, *, desired: int | None = None) -> Part:
+def _part(
+    body: Object, role: str, ready: int | None, *, desired: int | None = None, server: Server | None = None
+) -> Part:
+    """Return a workload.
+
+    Args:
+        body: The object.
+        role: Its role.
+        ready: Its ready replicas.
+        desired: Its replicas, if not those of the object.
+        server: What its resource tells about the server; None if no resource describes it.
+    """
     shape = shape_of(body)
     pods = _pods(body)
     front = pods[0] if pods else {}
     positions = engine_containers(front)
     containers = front.get("containers") or [{}]
-    container = containers[positions[0] if positions else 0]
-    line = serving_line(container)
+    named = server.line.engine if server else ""
+    position = positions[0] if positions else server.position if server else 0
+    container = containers[position if position < len(containers) else 0]
+    # The resource names the engine of an image that nothing else tells it of, and whose entrypoint starts it.
+    line = serving_line(container) or (command_line_of(container, named) if named else None)
     image = str(container.get("image") or "")
     parsed = parse_image(image)
     amounts = _accelerators(body)

@@ -60,6 +60,10 @@ def migrate(
         bool,
         typer.Option("--lossy", help="Convert although the release cannot express some fields; they are removed."),
     ] = False,
+    shared: Annotated[
+        bool,
+        typer.Option("--shared", help="With --stack, also change files that other stacks read in another release."),
+    ] = False,
     check: Annotated[bool, typer.Option("--check", help="Exit with 1 if a file would change.")] = False,
 ) -> None:
     """Convert manifests from one release of their API to another, or to another family.
@@ -96,6 +100,15 @@ def migrate(
         print(printable(line), file=sys.stderr)  # noqa: T201
     changed = {path: text for path, text in texts.items() if text != path.read_text(encoding="utf-8")}
     refused = converted.losses and not lossy
+    readers = project.readers(targets) if project else {}
+    others = {path: readers[path.resolve()] for path in changed if path.resolve() in readers}
+    for path, stacks in others.items():
+        print(printable(f"note: {path}: is also read by the stacks {', '.join(stacks)}"), file=sys.stderr)  # noqa: T201
+    if write and others and not shared and not refused:
+        raise WorkbenchError(
+            f"{pluralize(len(others), 'file')} of --stack {stack}: other stacks read them; nothing is written. Omit "
+            "--stack to convert all stacks, or pass --shared to change the files although the others read them"
+        )
     if stdout:
         sys.stdout.write("---\n".join(texts[path] for path in converted.texts))
     elif write and not refused:

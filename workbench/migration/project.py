@@ -1,17 +1,18 @@
 """The stacks of a project whose manifests are converted together."""
 
 import json
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
-from components.contract.documents.files import read_text
+from components.contract.documents.files import manifest_files, read_text
 from components.contract.problems import Problem
 from components.fleet.cloud_providers import default_provider
 from components.fleet.prices import Buying
 from components.plan.costs.price_file import read_prices
 from components.plan.costs.prices import OwnPrices
 
-from ..engine.project import load_project
+from ..engine.project import Project, load_project
 from ..errors import WorkbenchError
 from .files import with_setting
 
@@ -27,20 +28,37 @@ class MigratedProject:
     """
 
     def __init__(self, folder: Path, stack: str = "") -> None:
-        names = [stack] if stack else sorted(path.name[len("Pulumi.") : -5] for path in folder.glob("Pulumi.*.yaml"))
-        if not names:
+        names = sorted(path.name[len("Pulumi.") : -5] for path in folder.glob("Pulumi.*.yaml"))
+        if not (stack or names):
             raise WorkbenchError(f"{folder}: has no stacks (Pulumi.<stack>.yaml); pass manifests, or --cwd", 2)
         self._folder = folder
-        self._stacks = [load_project(folder, name, sealed=True) for name in names]
+        self._stacks = [load_project(folder, name, sealed=True) for name in ([stack] if stack else names)]
+        self._others = [name for name in names if stack and name != stack]
 
     @cached_property
     def models(self) -> list[Path]:
         """The manifest files and folders of the stacks."""
-        found: dict[Path, None] = {}
-        for project in self._stacks:
-            paths = json.loads(project.config.get(project.key(_MODELS), "[]"))
-            found |= dict.fromkeys(self._folder / path for path in paths)
-        return list(found)
+        return list(dict.fromkeys(path for project in self._stacks for path in self._models(project)))
+
+    def _models(self, project: Project) -> list[Path]:
+        return [self._folder / path for path in json.loads(project.config.get(project.key(_MODELS), "[]"))]
+
+    def readers(self, releases: Mapping[str, str]) -> dict[Path, list[str]]:
+        """Return the stacks outside the conversion that read a file in another release, by its resolved path.
+
+        Args:
+            releases: The release to convert to, by family; empty for a conversion to another family.
+        """
+        found: dict[Path, list[str]] = {}
+        for name in self._others:
+            project = load_project(self._folder, name, sealed=True)
+            own = json.loads(project.config.get(project.key(_RELEASES), "{}"))
+            if releases and all(own.get(family) == release for family, release in releases.items()):
+                continue
+            read = ", ".join(f"{family} {own.get(family, 'in its default release')}" for family in releases)
+            for file in manifest_files(self._models(project), []):  # problems of other stacks are not in question
+                found.setdefault(file.resolve(), []).append(f"{name} ({read})" if read else name)
+        return found
 
     def release(self, family: str) -> str:
         """Return the release of a family that the stacks set; empty if none does.

@@ -20,7 +20,7 @@ from ..simulation.options import TraceScale, TraceShares
 from ..subject import STDIN, complete_stack, parse_releases
 from .formats import SUFFIXES, ReviewFormat, format_of, show, write
 from .formats.links import RULES, links
-from .stackless import ClusterKind, StacklessPlan, relative_paths
+from .stackless import ClusterKind, StacklessPlan, relative_paths, seen_from
 from .traffic import TrafficSimulation
 
 if TYPE_CHECKING:
@@ -120,7 +120,9 @@ Accelerators = Annotated[
         metavar="N", min=0, help="Fail if there can be more accelerators, with all autoscalers at their maximum."
     ),
 ]
-Cwd = Annotated[Path, typer.Option(help="Project folder.", metavar="DIR")]
+Cwd = Annotated[
+    Path, typer.Option(help="Project folder. Other paths are relative to the current folder.", metavar="DIR")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -168,7 +170,8 @@ def plan(
     if not trace and (limits or share):
         raise WorkbenchError(f"{'--share' if share else f'--fail-on {limits[0].text}'} needs --trace", 2)
     simulation = TrafficSimulation.of(trace, share, scale)
-    stackless = _stackless(paths, stack, cluster, region, namespace, parse_releases(release))
+    files_below = seen_from(folder, paths or ())
+    stackless = _stackless(files_below, stack, cluster, region, namespace, parse_releases(release))
     if stackless:
         head, other = _stackless_snapshots(folder, stackless, base, simulation)
     else:
@@ -218,7 +221,7 @@ def _parse_dollars(text: str | None) -> Decimal | None:
 
 
 def _stackless(
-    paths: list[Path] | None,
+    paths: Sequence[Path],
     stack: str | None,
     cluster: ClusterKind | None,
     region: str | None,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from components.plan.review.snapshot import RegisteredResource, Snapshot
 
+from ..subject import STDIN
+
 if TYPE_CHECKING:
     from components.plan.environment import Environment
     from components.plan.plan import Plan
@@ -152,6 +154,16 @@ def _endpoints(planned: "Plan") -> Iterator[tuple[str, dict[str, Any]]]:
         qualified = f"{endpoint.namespace}/{endpoint.name}"
         name = endpoint.name if endpoint.namespace == default_namespace else qualified
         yield name, {"url": endpoint.url, "api": endpoint.api, "model": endpoint.model, "port": endpoint.port}
+
+
+def seen_from(folder: Path, paths: Sequence[Path]) -> list[Path]:
+    """Return paths of the current folder as paths of the project folder, in which messages and links name them."""
+    if folder == Path.cwd():
+        return list(paths)
+    return [
+        path if str(path) == STDIN else real.relative_to(folder) if real.is_relative_to(folder) else path.absolute()
+        for path, real in ((path, path.resolve()) for path in paths)
+    ]
 
 
 def relative_paths(paths: Sequence[Path], folder: Path) -> tuple[Path, ...] | None:

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from ...fleet.demand import INSTANCE_TYPE_LABEL
 from ...fleet.objects import Object
-from ..authoring import InexpressibleError, ModelDeployment, as_object
+from ..authoring import InexpressibleError, ModelDeployment, WeightsSource, as_object
 from .kinds import MODEL_BOOSTER
 
 _BACKENDS = {"vllm": "vLLM", "sglang": "SGLang"}
@@ -36,7 +36,7 @@ def author(deployment: ModelDeployment) -> tuple[Object, ...]:
             {
                 "name": deployment.accelerator,
                 "type": backend,
-                "modelURI": f"hf://{deployment.model}",
+                **_source(deployment.weights),
                 "minReplicas": deployment.replicas,
                 "maxReplicas": deployment.replicas,
                 "workers": [worker],
@@ -44,6 +44,20 @@ def author(deployment: ModelDeployment) -> tuple[Object, ...]:
         ]
     }
     return (as_object(MODEL_BOOSTER, deployment.name, spec),)
+
+
+def _source(weights: WeightsSource) -> Object:
+    if weights.scheme == "s3" and not weights.secret:
+        raise InexpressibleError(
+            f"{weights.uri} needs a Secret with ACCESS_KEY and SECRET_KEY; pass --weights-secret"
+        )
+    if weights.scheme == "s3":
+        return {"modelURI": weights.uri, "envFrom": [{"secretRef": {"name": weights.secret}}]}
+    if weights.scheme == "pvc":
+        return {"modelURI": weights.uri, "cacheURI": f"pvc://{weights.uri.split('/')[2]}"}
+    if weights.scheme != "hf":
+        raise weights.unsupported("Kthena", "a Hugging Face repository, s3://BUCKET/PATH or pvc://CLAIM/FOLDER")
+    return {"modelURI": weights.uri}
 
 
 def _configured(args: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """Describes a model on given nodes as an OpenModel with one flavor, and a Playground."""
 
 from ...fleet.objects import Object
-from ..authoring import InexpressibleError, ModelDeployment, as_object
+from ..authoring import InexpressibleError, ModelDeployment, WeightsSource, as_object
 from .kinds import OPEN_MODEL, PLAYGROUND
 from .shipped import shipped_names
 
@@ -20,7 +20,7 @@ def author(deployment: ModelDeployment) -> tuple[Object, ...]:
     }
     model = {
         "familyName": deployment.name,
-        "source": {"modelHub": {"modelID": deployment.model}},
+        "source": _source(deployment.weights),
         "inferenceConfig": {"flavors": [flavor]},
     }
     resources = {"cpu": str(deployment.cpu), "memory": f"{deployment.memory_gib}Gi"}
@@ -39,3 +39,16 @@ def author(deployment: ModelDeployment) -> tuple[Object, ...]:
         as_object(OPEN_MODEL, deployment.name, model),
         as_object(PLAYGROUND, deployment.name, playground),
     )
+
+
+def _source(weights: WeightsSource) -> Object:
+    if len(weights.files) > 1:
+        raise InexpressibleError(
+            f"llmaz loads one file, and the model has {len(weights.files)}; merge them with llama-gguf-split --merge"
+        )
+    if weights.repository:
+        file = {"filename": weights.files[0]} if weights.files else {}
+        return {"modelHub": {"modelID": weights.repository, **file}}
+    if weights.scheme != "oss":  # the model loader fetches s3:// and gcs:// in no release
+        raise weights.unsupported("llmaz", "a Hugging Face repository, or oss://BUCKET.ENDPOINT/PATH")
+    return {"uri": weights.uri}

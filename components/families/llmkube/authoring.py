@@ -1,11 +1,12 @@
 """Describes a model on given nodes as a Model and an InferenceService."""
 
 from ...fleet.objects import Object
-from ..authoring import InexpressibleError, ModelDeployment
+from ..authoring import InexpressibleError, ModelDeployment, WeightsSource
 
 _API = "inference.llmkube.dev/v1alpha1"
-_ENGINES = ("vllm",)
-"""Engines that load a repository by its name, and have all of their flags in ``extraArgs``."""
+_ENGINES = ("vllm", "llamacpp")
+"""Engines that have all of their flags in ``extraArgs``."""
+_GGUF_ENGINE = "llamacpp"
 _MOST_GPUS = 8
 
 
@@ -21,19 +22,21 @@ def author(deployment: ModelDeployment) -> tuple[Object, ...]:
         )
     if deployment.tensor > _MOST_GPUS:
         raise InexpressibleError(f"a pod of LLMKube has at most {_MOST_GPUS} GPUs, and this one {deployment.tensor}")
+    is_gguf = deployment.engine == _GGUF_ENGINE
     model = {
-        "source": deployment.model,
-        "format": "safetensors",
+        **_source(deployment.weights, is_gguf=is_gguf),
+        "format": "gguf" if is_gguf else "safetensors",
         "hardware": {"accelerator": "cuda", "gpu": {"enabled": True, "count": deployment.tensor, "vendor": "nvidia"}},
     }
     service: Object = {
         "modelRef": deployment.name,
         "runtime": deployment.engine,
         "image": f"{deployment.repository}:{deployment.tag}",
-        "skipModelInit": True,
         "replicas": deployment.replicas,
     }
-    if deployment.tensor > 1:
+    if deployment.weights.repository and not deployment.weights.files:
+        service["skipModelInit"] = True  # the server fetches the repository itself
+    if deployment.tensor > 1 and not is_gguf:
         service["vllmConfig"] = {"tensorParallelSize": deployment.tensor}
     service |= {
         "extraArgs": list(deployment.args),
@@ -46,3 +49,19 @@ def author(deployment: ModelDeployment) -> tuple[Object, ...]:
 
 def _object(kind: str, name: str, spec: Object) -> Object:
     return {"apiVersion": _API, "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
+def _source(weights: WeightsSource, *, is_gguf: bool) -> Object:
+    if weights.repository and len(weights.files) == 1:
+        return {"source": f"https://huggingface.co/{weights.repository}/resolve/main/{weights.files[0]}"}
+    if weights.files:
+        raise InexpressibleError(
+            f"manifests of LLMKube are written for models of one file, and this one has {len(weights.files)}; merge "
+            "them with llama-gguf-split --merge"
+        )
+    if weights.repository:
+        return {"source": weights.repository}
+    if weights.scheme == "pvc" or (is_gguf and weights.scheme in ("http", "https")):
+        return {"source": weights.uri}
+    files = ", https://HOST/FILE" if is_gguf else ""
+    raise weights.unsupported("LLMKube", f"a Hugging Face repository{files} or pvc://CLAIM/PATH")

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...contract.tables import load_table
 from ...fleet.prices import Flat
+from ..starts.budget import UsualImage, usual_images
 from .bill import NOTHING, Amounts, TrafficEstimate
 from .prices import Prices
 
@@ -41,7 +42,8 @@ def nat_traffic(pods: Iterable[ColdPods], prices: Prices) -> TrafficEstimate | N
     ``added`` times.
     """
     assumed = _assumed()
-    starts, image = assumed["starts"], Decimal(str(assumed["image_gb"]))
+    starts, usual = assumed["starts"], usual_images()[assumed["image_of"]]
+    image, assumptions = Decimal(str(usual.gb)), _assumptions(usual, starts)
     total, unknown = NOTHING, dict[str, None]()
     for pod in pods:
         size = (pod.weights or 0) / _GB + (image if pod.image else 0)
@@ -58,15 +60,13 @@ def nat_traffic(pods: Iterable[ColdPods], prices: Prices) -> TrafficEstimate | N
         return None
     price = prices.flat(Flat.NAT_GB)
     if isinstance(price, str):
-        return TrafficEstimate(NAME, total, None, _assumptions(image, starts), tuple(unknown), price)
-    return TrafficEstimate(
-        NAME, total, total.times(price.usd), _assumptions(image, starts), tuple(unknown), source=price.source
-    )
+        return TrafficEstimate(NAME, total, None, assumptions, tuple(unknown), price)
+    return TrafficEstimate(NAME, total, total.times(price.usd), assumptions, tuple(unknown), source=price.source)
 
 
-def _assumptions(image: Decimal, starts: Mapping[str, int]) -> tuple[str, ...]:
+def _assumptions(image: UsualImage, starts: Mapping[str, int]) -> tuple[str, ...]:
     return (
-        f"a pod with accelerators downloads its weights and an image of {image} GB (kaito-project/kaito issue 2325)",
+        f"a pod with accelerators downloads its weights and an image of {image.gb} GB ({image.source})",
         f"{_times(starts['each'])} a month on a new node, {_times(starts['spot'])} more on spot, and "
         f"{_times(starts['added'])} if an autoscaler adds it",
         "traffic from S3, or from ECR in the region, passes no NAT gateway",

@@ -4,7 +4,7 @@ import re
 from decimal import Decimal
 
 from ...families import authors
-from ...families.authoring import ModelDeployment
+from ...families.authoring import ModelDeployment, WeightsSource
 from ...fleet.objects import Object
 from .options import FitOption
 from .question import FitQuestion
@@ -21,21 +21,21 @@ def families() -> tuple[str, ...]:
     return tuple(authors())
 
 
-def manifests_of(family: str, question: FitQuestion, option: FitOption) -> tuple[Object, ...]:
+def manifests_of(family: str, question: FitQuestion, option: FitOption, weights: WeightsSource) -> tuple[Object, ...]:
     """Return the manifests of an option.
 
     Raises:
         InexpressibleError: The family cannot describe it; the message is for users.
     """
-    return authors()[family].author(_deployment(question, option))
+    return authors()[family].author(_deployment(question, option, weights))
 
 
-def _deployment(question: FitQuestion, option: FitOption) -> ModelDeployment:
+def _deployment(question: FitQuestion, option: FitOption, weights: WeightsSource) -> ModelDeployment:
     node, serving = option.node, question.serving
     share = Decimal(option.per_node) / node.accelerators / _HALF
     return ModelDeployment(
         name=_name(question.model),
-        model=question.model,
+        weights=weights,
         engine=serving.engine.name,
         repository=serving.repository,
         tag=serving.tag,
@@ -52,5 +52,5 @@ def _deployment(question: FitQuestion, option: FitOption) -> ModelDeployment:
 
 
 def _name(model: str) -> str:
-    name = re.sub(r"[^a-z0-9]+", "-", model.rpartition("/")[2].lower()).strip("-")
+    name = re.sub(r"[^a-z0-9]+", "-", model.rpartition("/")[2].lower().removesuffix(".gguf")).strip("-")
     return (name if name[:1].isalpha() else f"model-{name}")[:_MOST_NAME].strip("-")

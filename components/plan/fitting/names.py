@@ -49,14 +49,24 @@ def named_by_parameters(text: str) -> str:
     Raises:
         ValueError: It is not a number with a unit; the message says what is accepted.
     """
+    parameter_count(text)
+    return f"unnamed/model-{text.strip().upper()}"
+
+
+def parameter_count(text: str) -> int:
+    """Return a number of parameters such as ``70B``.
+
+    Raises:
+        ValueError: It is not a number with a unit; the message says what is accepted.
+    """
     match = _PARAMETERS.fullmatch(text.strip())
     try:
         number = Decimal(match["number"]) * _UNITS[match["unit"].lower()] if match else Decimal(0)
     except InvalidOperation:
         number = Decimal(0)
-    if match is None or not _LEAST <= number <= _MOST:
+    if not _LEAST <= number <= _MOST:
         raise ValueError(f"must be a number of parameters such as 7B, 0.6B or 1T, found {text!r}")
-    return f"unnamed/model-{match['number']}{match['unit'].upper()}"
+    return int(number)
 
 
 def _plain(name: str) -> str:

@@ -76,6 +76,17 @@ class _Term(NamedTuple):
     source: str
 
 
+class UsualImage(NamedTuple):
+    """The image of an engine.
+
+    Attributes:
+        gb: Its compressed size.
+    """
+
+    gb: float
+    source: str
+
+
 class Saving(NamedTuple):
     """A setting that shortens cold starts.
 
@@ -144,12 +155,17 @@ def total_of(steps: tuple[StartStep, ...]) -> StartStep:
     )
 
 
+def usual_images() -> dict[str, UsualImage]:
+    """Return the images of known size, by engine."""
+    return {name: UsualImage(float(row["value"]), str(row["source"])) for name, row in _table()["image_gb"].items()}
+
+
 def _image(facts: StartFacts) -> StartStep:
-    size = facts.image_gb
-    usual = _table()["image_gb"].get(facts.engine)
-    if size is None and usual is None:
+    usual = usual_images().get(facts.engine)
+    size = usual.gb if facts.image_gb is None and usual else facts.image_gb
+    if size is None:
         return StartStep("image", None, 0, None, "the size of the image is not known")
-    return _step("image", _term("image_per_gb"), size if size is not None else float(usual["value"]))
+    return _step("image", _term("image_per_gb"), size)
 
 
 def _libraries(facts: StartFacts) -> StartStep:

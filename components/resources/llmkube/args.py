@@ -826,6 +826,9 @@ class ModelRouterArgs(TypedDict, total=False):
     """Name of the object. Default: the component's name."""
     namespace: str
     """Namespace of the object. Default: default."""
+    release: str
+    """Release of LLMKube whose API the arguments follow, such as the one whose operator runs in the cluster. Default:
+    none; the fields of all releases are accepted."""
     backends: Required[list[RouterBackendArgs]]
     """Destinations of requests."""
     rules: list[RouterRuleArgs]
@@ -862,6 +865,9 @@ class ModelPoolArgs(TypedDict, total=False):
     """Name of the object. Default: the component's name."""
     namespace: str
     """Namespace of the object. Default: default."""
+    release: str
+    """Release of LLMKube whose API the arguments follow, such as the one whose operator runs in the cluster. Default:
+    none; the fields of all releases are accepted."""
     members: Required[list[ModelPoolMemberArgs]]
     """The services."""
     default: str
@@ -892,6 +898,9 @@ class LoRAAdapterArgs(TypedDict, total=False):
     """Name of the object. Default: the component's name."""
     namespace: str
     """Namespace of the object. Default: default."""
+    release: str
+    """Release of LLMKube whose API the arguments follow, such as the one whose operator runs in the cluster. Default:
+    none; the fields of all releases are accepted."""
     inference_service_ref: Required[ServiceRefArgs]
     """An InferenceService with runtime sglang."""
     adapter: Required[str]
@@ -907,6 +916,9 @@ class GPUQuotaArgs(TypedDict, total=False):
     """Name of the object. Default: the component's name."""
     namespace: str
     """Namespace of the object. Default: default."""
+    release: str
+    """Release of LLMKube whose API the arguments follow, such as the one whose operator runs in the cluster. Default:
+    none; the fields of all releases are accepted."""
     gpu_count: Required[int]
     """Maximum number of GPUs; 0 allows none."""
     vram_bytes: int
@@ -926,6 +938,9 @@ class FederatedClusterArgs(TypedDict, total=False):
 
     name: str
     """Name of the object. Default: the component's name."""
+    release: str
+    """Release of LLMKube whose API the arguments follow, such as the one whose operator runs in the cluster. Default:
+    none; the fields of all releases are accepted."""
     display_name: str
     """Name of the cluster for people."""
     data_residency_tier: str

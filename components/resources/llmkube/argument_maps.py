@@ -107,28 +107,42 @@ INFERENCE_SERVICE = ArgumentMap(
 
 _NAME = Own("str", "Name of the object. Default: the component's name.")
 _NAMESPACE = Own("str", "Namespace of the object. Default: default.")
+_RELEASE = Own(
+    "str",
+    "Release of LLMKube whose API the arguments follow, such as the one whose operator runs in the cluster. "
+    "Default: none; the fields of all releases are accepted.",
+)
 MODEL_ROUTER = ArgumentMap(
     "ModelRouterArgs",
     ModelRouterSpec,
     doc="Arguments of a ModelRouter.",
-    own={"name": _NAME, "namespace": _NAMESPACE},
+    own={"name": _NAME, "namespace": _NAMESPACE, "release": _RELEASE},
     renamed={"rules_": "rules"},
 )
 MODEL_POOL = ArgumentMap(
-    "ModelPoolArgs", ModelPoolSpec, doc="Arguments of a ModelPool.", own={"name": _NAME, "namespace": _NAMESPACE}
+    "ModelPoolArgs",
+    ModelPoolSpec,
+    doc="Arguments of a ModelPool.",
+    own={"name": _NAME, "namespace": _NAMESPACE, "release": _RELEASE},
 )
 LORA_ADAPTER = ArgumentMap(
     "LoRAAdapterArgs",
     LoRAAdapterSpec,
     doc="Arguments of a LoRAAdapter.",
-    own={"name": _NAME, "namespace": _NAMESPACE},
+    own={"name": _NAME, "namespace": _NAMESPACE, "release": _RELEASE},
     renamed={"name": "adapter"},
 )
 GPU_QUOTA = ArgumentMap(
-    "GPUQuotaArgs", GPUQuotaSpec, doc="Arguments of a GPUQuota.", own={"name": _NAME, "namespace": _NAMESPACE}
+    "GPUQuotaArgs",
+    GPUQuotaSpec,
+    doc="Arguments of a GPUQuota.",
+    own={"name": _NAME, "namespace": _NAMESPACE, "release": _RELEASE},
 )
 FEDERATED_CLUSTER = ArgumentMap(
-    "FederatedClusterArgs", FederatedClusterSpec, doc="Arguments of a FederatedCluster.", own={"name": _NAME}
+    "FederatedClusterArgs",
+    FederatedClusterSpec,
+    doc="Arguments of a FederatedCluster.",
+    own={"name": _NAME, "release": _RELEASE},
 )
 
 MAPS = (

@@ -107,6 +107,26 @@ def test_a_file_that_the_other_revision_does_not_have(folder: Path) -> None:
     assert "Playground/more (new)" in both.stdout
 
 
+def test_paths_are_relative_to_the_current_folder(folder: Path) -> None:
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    commit(folder, "first")
+    write_model(folder / "models/chat.yaml", name="-broken")
+    (folder / "trace.csv").write_text("time,input_tokens,output_tokens\n0,10,10\n")
+    words = ("--base", "main", "--trace", "trace.csv", "--save", "report.md")
+    for current, path, project in ((folder, "models/chat.yaml", "."), (folder, "models", "models")):
+        done = workbench("plan", path, "--cwd", project, *words, cwd=current)
+        assert done.returncode == 1, done.stderr
+        label = "chat.yaml" if project == "models" else "models/chat.yaml"  # relative to the project, for links
+        assert f"\n{label}:" in done.stdout
+        assert (folder / "report.md").is_file()
+    piped = workbench("plan", "-", "--cwd", "models", cwd=folder, text=(folder / "chat.yaml").read_text())
+    assert "Playground/chat" in piped.stdout
+    missing = workbench("plan", "chat.yaml", "--cwd", "..", cwd=folder / "models")
+    assert "models/chat.yaml" in missing.stdout
+    outside = workbench("plan", "chat.yaml", "--cwd", "models", "--base", "main", cwd=folder)
+    assert (outside.returncode, "--base: every PATH must be a file or folder in" in outside.stderr) == (2, True)
+
+
 def test_a_revision_is_not_compared_with_files_elsewhere(
     folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

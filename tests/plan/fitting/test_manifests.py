@@ -6,7 +6,7 @@ from components.checks.memory.cases import Fit
 from components.contract.documents.writer import dump_all
 from components.contract.problems import errors
 from components.families import parse
-from components.families.authoring import InexpressibleError
+from components.families.authoring import InexpressibleError, WeightsSource
 from components.fleet.instances import Instance
 from components.plan.fitting.manifests import families, manifests_of
 from components.plan.fitting.options import FitOption, fit_answer
@@ -23,6 +23,10 @@ def question(model: str, *, users: int | None = None, context: int | None = 8192
     return FitQuestion(model, serving, REGION, context=context, users=users, **fields)  # type: ignore[arg-type]
 
 
+def hub(asked: FitQuestion) -> WeightsSource:
+    return WeightsSource(f"hf://{asked.model}")
+
+
 def option_on(asked: FitQuestion, instance_type: str) -> FitOption:
     def is_wanted(node: Instance) -> bool:
         return node.name == instance_type
@@ -32,7 +36,7 @@ def option_on(asked: FitQuestion, instance_type: str) -> FitOption:
 
 
 def planned(family: str, asked: FitQuestion, option: FitOption) -> Plan:
-    manifests = parse(dump_all(manifests_of(family, asked, option)))
+    manifests = parse(dump_all(manifests_of(family, asked, option, hub(asked))))
     found = plan(manifests)
     assert not errors(found.problems), errors(found.problems)
     return found
@@ -88,10 +92,10 @@ def test_what_a_family_cannot_express_is_refused() -> None:
     asked = question("deepseek-ai/DeepSeek-R1")
     option = option_on(asked, "p5.48xlarge")
     with pytest.raises(InexpressibleError, match="a replica of LLMKube is one pod"):
-        manifests_of("llmkube", asked, option)
+        manifests_of("llmkube", asked, option, hub(asked))
     gguf = question("bartowski/Qwen2.5-7B-Instruct-GGUF:Q4_K_M", engine="llamacpp")
     with pytest.raises(InexpressibleError, match="Kthena has no backend for llamacpp"):
-        manifests_of("kthena", gguf, option_on(gguf, "g6.xlarge"))
+        manifests_of("kthena", gguf, option_on(gguf, "g6.xlarge"), hub(gguf))
 
 
 def test_a_tight_option_is_a_warning_of_the_plan() -> None:
