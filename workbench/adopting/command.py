@@ -13,6 +13,7 @@ from components.contract.texts.printable import printable
 from toolkit.printing import Format
 
 from ..errors import WorkbenchError
+from .aws.options import OwnedPart
 from .leaving import eject
 
 if TYPE_CHECKING:
@@ -106,6 +107,14 @@ CloudFormation = Annotated[
 ]
 Region = Annotated[str, typer.Option(help="AWS region, unless the configuration or the file has it.")]
 Profile = Annotated[str, typer.Option(help="AWS CLI profile, also of the stack. Default: the default credentials.")]
+Owned = Annotated[
+    list[OwnedPart] | None,
+    typer.Option(
+        "--own",
+        help="With --aws: what the stack owns, and imports with the Pulumi CLI, instead of only using it. Can be "
+        "repeated; cluster and network are refused with the fields that the stack would change.",
+    ),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Report the decisions, and write nothing.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 
@@ -137,6 +146,7 @@ def adopt(
     cloudformation: CloudFormation = None,
     region: Region = "",
     profile: Profile = "",
+    owned: Owned = None,
     dry_run: DryRun = False,
     force: Force = False,
     output: Annotated[Format, typer.Option(help="Output format.")] = Format.TEXT,
@@ -149,7 +159,7 @@ def adopt(
     kustomization, the first `up` creates everything.
 
     With --aws, or a file that describes AWS, the stack uses an EKS cluster, its network and its nodes with
-    accelerators without owning them, and creates none of them.
+    accelerators without owning them, and creates none of them. With --own, it owns the managed node groups.
 
     Exit codes: 0 success, 1 nothing to adopt or a problem, 2 usage error.
     """
@@ -164,7 +174,7 @@ def adopt(
 
     if family and family not in adopting_families():
         raise WorkbenchError(f"--family: must be one of {', '.join(adopting_families())}, found {family!r}", 2)
-    source = AwsSource(aws, terraform, eksctl, cloudformation or (), region, profile, cluster_name)
+    source = AwsSource(aws, terraform, eksctl, cloudformation or (), region, profile, cluster_name, owned or ())
     source.check(kubeconfig=bool(kubeconfig))
     given = sum(map(bool, (kubeconfig, origins, chart, kustomize)))
     if given > 1 or not (given or source.options):
@@ -246,7 +256,7 @@ def _adopt_aws(folder: Path, stack: str, source: "AwsSource", read: "ReadAdoptio
     from ..engine.project import check_new_settings
     from .aws.source import aws_lines
     from .decisions import Adoption
-    from .project import check_absent, project_files, write
+    from .project import MODELS, NO_MODELS, OWN_MODELS, check_absent, model_files, project_files, write
     from .report import json_report, text_report
 
     found = source.settings()
@@ -254,20 +264,29 @@ def _adopt_aws(folder: Path, stack: str, source: "AwsSource", read: "ReadAdoptio
     values = {**(read.values if read else {}), **found.values}
     check_new_settings(values, stack)
     files = project_files(folder, stack, adoption, values)
+    owns = any("ownedGroups" in entry for entry in values.get("gpuNodes", {}).get("types", {}).values())
+    if owns and not any((folder / path).is_dir() for path in (MODELS, OWN_MODELS)) and not model_files(adoption):
+        files[f"{MODELS}/models.yaml"] = NO_MODELS
     if not writing.dry_run:
         check_absent(folder, files, force=writing.force)
         write(folder, files)
+    notes = [*(read.notes if read else ())]
+    unwritten = _write_import_file(folder, stack, None, "") if owns and not writing.dry_run else []
+    notes += unwritten
     if writing.output is Format.JSON:
-        report = json_report(adoption, read.notes if read else (), () if writing.dry_run else tuple(files))
+        report = json_report(adoption, notes, () if writing.dry_run else tuple(files))
         report["aws"] = {"settings": found.values, "unexpressed": [each._asdict() for each in found.findings]}
+        report["aws"] |= {"notes": list(found.notes)} if found.notes else {}
         json.dump(report, sys.stdout, indent=2)
         sys.stdout.write("\n")
     else:
         sys.stdout.write("".join(f"{line}\n" for line in aws_lines(found)))
         if read:
-            sys.stdout.write("\n" + text_report(adoption, list(read.notes)))
+            sys.stdout.write("\n" + text_report(adoption, notes))
+        elif notes:
+            sys.stdout.write("".join(f"  note: {printable(note)}\n" for note in notes))
         if not writing.dry_run:
-            sys.stdout.write(_next_steps(folder, stack, imports=False))
+            sys.stdout.write(_next_steps(folder, stack, imports=False, owns=owns and not unwritten))
     if adoption.problems:
         raise WorkbenchError("the project has problems; see the report")
 
@@ -283,7 +302,7 @@ def _access(folder: Path, kubeconfig: Path, context: str, cluster_name: str) -> 
     }
 
 
-def _write_import_file(folder: Path, stack: str, kubeconfig: Path, context: str) -> list[str]:
+def _write_import_file(folder: Path, stack: str, kubeconfig: Path | None, context: str) -> list[str]:
     """Write the file for `pulumi import`; return a note if the program cannot be recorded."""
     import functools
 
@@ -299,8 +318,11 @@ def _write_import_file(folder: Path, stack: str, kubeconfig: Path, context: str)
         graph = call.local().record(preview=True)
     except WorkbenchError as error:
         return [f"no file for `pulumi import` was written: {error}"]
-    with Kube.from_kubeconfig(kubeconfig, context or None) as kube:
-        text = import_text(graph, functools.partial(look_up, kube))
+    if kubeconfig:
+        with Kube.from_kubeconfig(kubeconfig, context or None) as kube:
+            text = import_text(graph, functools.partial(look_up, kube))
+    else:
+        text = import_text(graph, lambda *_: None)
     private_folder(call.state_dir)
     (folder / STATE_DIR / import_name(stack)).write_text(text, encoding="utf-8")
     return []
@@ -311,7 +333,7 @@ def import_name(stack: str) -> str:
     return f"import.{stack}.json"
 
 
-def _next_steps(folder: Path, stack: str, *, imports: bool) -> str:
+def _next_steps(folder: Path, stack: str, *, imports: bool, owns: bool = False) -> str:
     from ..deploying.call import STATE_DIR
 
     enter = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(printable(str(folder)))} && "
@@ -330,4 +352,12 @@ def _next_steps(folder: Path, stack: str, *, imports: bool) -> str:
         f"  workbench preview --stack {stack} --engine local",
         f"  workbench up --stack {stack} --engine local",
     ]
-    return "".join(f"{line}\n" for line in (*lines, *(by_import if imports else ())))
+    owned = [
+        "Import the node groups with the Pulumi CLI. They are protected until `pulumi up`, and retained afterwards:",
+        f"  pulumi stack init {stack}",
+        f"  pulumi import --stack {stack} --file {STATE_DIR}/{import_name(stack)} --generate-code=false",
+        f"  pulumi preview --stack {stack}",
+        f"  pulumi up --stack {stack}",
+    ]
+    following = [*(by_import if imports else ()), *(owned if owns else ())]
+    return "".join(f"{line}\n" for line in (*lines, *following))

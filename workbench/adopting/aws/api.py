@@ -11,6 +11,7 @@ from .inventory import (
     EFFECTS,
     FARGATE,
     SELF_MANAGED,
+    ApiAnswers,
     FoundCluster,
     FoundGroup,
     FoundReservation,
@@ -66,6 +67,7 @@ class _Account:
     session: Any
     client_error: type[Exception]
     denied: set[str] = field(default_factory=set)
+    answers: ApiAnswers = field(default_factory=ApiAnswers)
     _clients: dict[str, Any] = field(default_factory=dict)
 
     def call(self, service: str, operation: str, **params: Any) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401
@@ -92,6 +94,7 @@ class _Account:
 
     def inventory(self, name: str) -> Inventory:
         described = next(iter(self.call("eks", "DescribeCluster", name=name)), {}).get("cluster", {})
+        self.answers.cluster = described
         config = described.get("resourcesVpcConfig", {})
         vpc = config.get("vpcId", "")
         subnets = self._subnets(vpc)
@@ -109,6 +112,7 @@ class _Account:
         )
         profiles = self.items("eks", "ListFargateProfiles", "fargateProfileNames", clusterName=name)
         vpcs = self.items("ec2", "DescribeVpcs", "Vpcs", **_filtered("vpc-id", vpc))
+        self.answers.vpc = next(iter(vpcs), {})
         return Inventory(
             source=f"cluster {name}",
             cluster=cluster,
@@ -120,6 +124,7 @@ class _Account:
             ),
             reservations=tuple(self._reservations()),
             vpc_ipv6=any(item.get("Ipv6CidrBlockAssociationSet") for item in vpcs),
+            answers=self.answers,
         )
 
     def _provider(self, described: Mapping[str, Any]) -> str:
@@ -139,6 +144,7 @@ class _Account:
             for route in table.get("Routes", ()):
                 routes.route(id_, route.get("GatewayId", ""))
         found = self.items("ec2", "DescribeSubnets", "Subnets", **_filtered("vpc-id", vpc))
+        self.answers.subnets.update({item["SubnetId"]: item for item in found})
         return tuple(
             Subnet(
                 item["SubnetId"],
@@ -153,6 +159,7 @@ class _Account:
     def _groups(self, cluster: str, zones: Mapping[str, str]) -> Iterator[FoundGroup]:
         for name in sorted(self.items("eks", "ListNodegroups", "nodegroups", clusterName=cluster)):
             for page in self.call("eks", "DescribeNodegroup", clusterName=cluster, nodegroupName=name):
+                self.answers.groups[name] = page["nodegroup"]
                 yield self._group(page["nodegroup"], zones)
 
     def _group(self, item: Mapping[str, Any], zones: Mapping[str, str]) -> FoundGroup:

@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Unexpressed(NamedTuple):
@@ -125,6 +125,23 @@ class FoundReservation:
     targeted: bool = True
 
 
+@dataclass(slots=True)
+class ApiAnswers:
+    """ApiAnswers of the API, in its spelling.
+
+    Attributes:
+        cluster: Of DescribeCluster.
+        vpc: Of DescribeVpcs.
+        subnets: Of DescribeSubnets, by ID.
+        groups: Of DescribeNodegroup, by name.
+    """
+
+    cluster: Mapping[str, Any] = field(default_factory=dict)
+    vpc: Mapping[str, Any] = field(default_factory=dict)
+    subnets: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    groups: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Inventory:
     """A cluster with its network, nodes and reservations.
@@ -133,6 +150,7 @@ class Inventory:
         source: What it was read from, for messages.
         vpc_ipv6: Whether the VPC has an IPv6 range.
         findings: What the source does not determine.
+        answers: What the API answered about cluster, VPC, subnets and node groups; empty for files.
     """
 
     source: str
@@ -142,6 +160,7 @@ class Inventory:
     reservations: tuple[FoundReservation, ...] = ()
     vpc_ipv6: bool = False
     findings: tuple[Unexpressed, ...] = ()
+    answers: ApiAnswers = field(default_factory=ApiAnswers)
 
     @property
     def zones(self) -> dict[str, str]:

@@ -33,10 +33,15 @@ _PRESENT_ADDONS = {"metrics-server": "metrics-server"}
 
 @dataclass(frozen=True, slots=True)
 class AwsSettings:
-    """Settings of a stack, by key, and what they do not express."""
+    """Settings of a stack, by key, and what they do not express.
+
+    Attributes:
+        notes: What else owns the node groups that the stack owns.
+    """
 
     values: Mapping[str, Any]
     findings: tuple[Unexpressed, ...]
+    notes: tuple[str, ...] = ()
 
 
 def aws_settings(inventory: Inventory, region: str = "", profile: str = "") -> AwsSettings:
