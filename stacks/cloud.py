@@ -157,11 +157,15 @@ class _ModelNodes:
 
     def register(self, after: list[pulumi.Resource]) -> list[pulumi.Resource]:
         """Create nodes that depend on a controller; return all resources that models depend on."""
-        return [*after, *self.before, *(self.managed.groups.values() if self.managed else self._karpenter(after))]
+        managed = self.managed
+        nodes = [*managed.groups.values(), *managed.owned] if managed else self._karpenter(after)
+        return [*after, *self.before, *nodes]
 
     def prepare_managed(self) -> None:
         """Create managed node groups, before the autoscaler, which requires their bounds."""
         cluster, settings = self.cluster, self.settings
+        assert settings.cloud_environment is not None  # noqa: S101  the stack is on AWS
+        assert settings.cloud_environment.nodes is not None  # noqa: S101  a stack has settings of nodes
         self.managed = GpuNodeGroups.of(
             "nodes",
             self.groups,
@@ -182,6 +186,7 @@ class _ModelNodes:
                 "tags": settings.tags,
             },
             pulumi.ResourceOptions(providers=[self.aws], depends_on=[*cluster.ready, *self.before]),
+            settings.cloud_environment.nodes.owned_groups,
         )
 
     def prepare_karpenter(self) -> KarpenterAccess:

@@ -203,8 +203,9 @@ def _cloud_nodes(fleet: Fleet, environment: Environment) -> "tuple[tuple[NodePla
 def _scaled_cluster(environment: Environment, groups: Sequence["NodePlan"]) -> Environment:
     """Return the environment without a node autoscaler if all nodes exist: what scales them exists too."""
     cluster, cloud = environment.cluster, environment.cloud
-    exist = bool(groups) and all(group.existing for group in groups)
-    if not exist or cluster is None or cloud is None or cloud.general_nodes:
+    if cluster is None or cloud is None or cloud.general_nodes:
+        return environment
+    if not all(group.existing for group in groups) or not (groups or cloud.existing):
         return environment
     return replace(environment, cluster=replace(cluster, node_autoscaler=""))
 

@@ -45,7 +45,7 @@ def unnamed(_: Stack, opts: pulumi.ResourceOptions) -> None:
 
 
 def imported(_: Stack, __: pulumi.ResourceOptions) -> None:
-    pulumi.CustomResource("aws:s3/bucket:Bucket", "old", {}, pulumi.ResourceOptions(import_="old"))
+    pulumi.CustomResource("kubernetes:helm.sh/v3:Release", "old", {}, pulumi.ResourceOptions(import_="models/old"))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def imported(_: Stack, __: pulumi.ResourceOptions) -> None:
         (remote, ["'chart'", "remote component", "--engine pulumi"]),
         (invoke, ["aws:ec2/getAmi:getAmi", "--engine pulumi"]),
         (unnamed, ["'nameless'", "metadata.name"]),
-        (imported, ["'old'", "import"]),
+        (imported, ["'old'", "imports 'models/old'"]),
     ],
 )
 def test_refused_with_a_reason_and_nothing_is_stored(

@@ -15,6 +15,7 @@ from components.contract.texts.printable import printable
 from toolkit.printing import Format
 
 from ..errors import WorkbenchError
+from .aws.options import OwnedPart
 from .leaving import eject
 
 if TYPE_CHECKING:
@@ -118,6 +119,14 @@ CloudFormation = Annotated[
 ]
 Region = Annotated[str, typer.Option(help="AWS region, unless the configuration or the file has it.")]
 Profile = Annotated[str, typer.Option(help="AWS CLI profile, also of the stack. Default: the default credentials.")]
+Owned = Annotated[
+    list[OwnedPart] | None,
+    typer.Option(
+        "--own",
+        help="With --aws: what the stack owns, and imports with the Pulumi CLI, instead of only using it. Can be "
+        "repeated; cluster and network are refused with the fields that the stack would change.",
+    ),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Report the decisions, and write nothing.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 
@@ -149,6 +158,7 @@ def adopt(
     cloudformation: CloudFormation = None,
     region: Region = "",
     profile: Profile = "",
+    owned: Owned = None,
     dry_run: DryRun = False,
     force: Force = False,
     output: Annotated[Format, typer.Option(help="Output format.")] = Format.TEXT,
@@ -162,7 +172,7 @@ def adopt(
 
     With --aws, or a file that describes AWS, the stack uses an EKS cluster, its network and its nodes with
     accelerators without owning them, and creates none of them. With --kubeconfig too, it takes over the models of
-    that cluster.
+    that cluster. With --own, it owns the managed node groups.
 
     Exit codes: 0 success, 1 nothing to adopt or a problem, 2 usage error.
     """
@@ -173,7 +183,7 @@ def adopt(
 
     if family and family not in adopting_families():
         raise WorkbenchError(f"--family: must be one of {', '.join(adopting_families())}, found {family!r}", 2)
-    source = AwsSource(aws, terraform, eksctl, cloudformation or (), region, profile, cluster_name)
+    source = AwsSource(aws, terraform, eksctl, cloudformation or (), region, profile, cluster_name, owned or ())
     source.check()
     if context and not kubeconfig:
         kubeconfig = _default_kubeconfig()
@@ -279,7 +289,7 @@ def _finish(
     """
     from ..engine.project import check_new_settings
     from .decisions import Adoption
-    from .project import check_absent, project_files, write
+    from .project import MODELS, NO_MODELS, OWN_MODELS, check_absent, model_files, project_files, write
     from .report import text_report
 
     folder, adoption = writing.folder, read.adoption if read else Adoption(())
@@ -293,11 +303,23 @@ def _finish(
         values = values if connection else {**values, **found.values}
         check_new_settings(values, writing.stack)
     files = project_files(folder, writing.stack, adoption, values)
+    owns = any("ownedGroups" in entry for entry in values.get("gpuNodes", {}).get("types", {}).values())
+    if owns and not any((folder / path).is_dir() for path in (MODELS, OWN_MODELS)) and not model_files(adoption):
+        files[f"{MODELS}/models.yaml"] = NO_MODELS
+    is_written = False
     if not writing.dry_run:
         check_absent(folder, files, force=writing.force)
         write(folder, files)
-        notes += _write_import_file(writing, connection, existing or {}) if connection else []
-    _report(adoption, notes, found, read, files, writing, imports=bool(connection and adoption.imports))
+        if connection or owns:
+            is_written, more = _write_import_file(writing, connection, existing or {})
+            notes += more
+    steps = _next_steps(
+        writing,
+        imports=bool(is_written and connection and adoption.imports),
+        owns=is_written and owns,
+        on_aws=bool(found),
+    )
+    _report(adoption, notes, found, read, files, writing, steps)
     if adoption.problems:
         raise WorkbenchError("the project has problems; see the report")
 
@@ -309,8 +331,7 @@ def _report(
     read: "ReadAdoption | None",
     files: Mapping[str, str],
     writing: Writing,
-    *,
-    imports: bool,
+    steps: str,
 ) -> None:
     from .aws.source import aws_lines
     from .report import json_report, text_report
@@ -322,6 +343,7 @@ def _report(
                 "settings": found.values,
                 "unexpressed": [each._asdict() for each in found.findings],
                 "vpcRanges": list(found.ranges),
+                **({"notes": list(found.notes)} if found.notes else {}),
             }
         json.dump(report, sys.stdout, indent=2)
         sys.stdout.write("\n")
@@ -330,8 +352,10 @@ def _report(
         sys.stdout.write("".join(f"{line}\n" for line in aws_lines(found)))
     if read:
         sys.stdout.write("\n" * bool(found) + text_report(adoption, notes))
+    elif notes:
+        sys.stdout.write("".join(f"  note: {printable(note)}\n" for note in notes))
     if not writing.dry_run:
-        sys.stdout.write(_next_steps(writing, imports=imports, on_aws=bool(found)))
+        sys.stdout.write(steps)
 
 
 def _check_rendering(chart: str, values: Sequence[Path], version: str, release: str) -> None:
@@ -371,8 +395,14 @@ def _access(folder: Path, kubeconfig: Path, context: str, cluster_name: str) -> 
     }
 
 
-def _write_import_file(writing: Writing, connection: Connection, existing: "Existing") -> list[str]:
-    """Write the file for `pulumi import`; return notes about what the program creates besides, or why it failed."""
+def _write_import_file(
+    writing: Writing, connection: Connection | None, existing: "Existing"
+) -> tuple[bool, list[str]]:
+    """Write the file for `pulumi import`.
+
+    Returns:
+        Whether it was written, and notes about what the program creates besides, or why it was not.
+    """
     import functools
 
     from toolkit.private import private_folder
@@ -386,13 +416,16 @@ def _write_import_file(writing: Writing, connection: Connection, existing: "Exis
     try:
         graph = call.local().record(preview=True)
     except WorkbenchError as error:
-        return [f"no file for `pulumi import` was written: {error}"]
-    with connection.open() as kube:
-        text = import_text(graph, functools.partial(look_up, kube))
+        return False, [f"no file for `pulumi import` was written: {error}"]
+    if connection:
+        with connection.open() as kube:
+            text = import_text(graph, functools.partial(look_up, kube))
+    else:
+        text = import_text(graph, lambda *_: None)
     private_folder(call.state_dir)
     (folder / STATE_DIR / import_name(stack)).write_text(text, encoding="utf-8")
     created = created_on_cloud(graph)
-    return [f"the first `up` would create on AWS: {', '.join(created)}"] if created else []
+    return True, [f"the first `up` would create on AWS: {', '.join(created)}"] if created else []
 
 
 def import_name(stack: str) -> str:
@@ -400,7 +433,7 @@ def import_name(stack: str) -> str:
     return f"import.{stack}.json"
 
 
-def _next_steps(writing: Writing, *, imports: bool, on_aws: bool) -> str:
+def _next_steps(writing: Writing, *, imports: bool, owns: bool, on_aws: bool) -> str:
     from ..deploying.call import STATE_DIR
 
     folder, stack = writing.folder, writing.stack
@@ -410,12 +443,21 @@ def _next_steps(writing: Writing, *, imports: bool, on_aws: bool) -> str:
         "Next, check the fleet:",
         f"  {enter}workbench plan --stack {stack}",
     ]
-    if imports:
+    pulumi_import = f"  pulumi import --stack {stack} --file {STATE_DIR}/{import_name(stack)}"
+    if owns:
+        lines += [
+            f"Import the node groups{' and what runs' if imports else ''} with the Pulumi CLI. They are protected until "
+            "`pulumi up`, and retained afterwards:",
+            f"  pulumi stack init {stack}",
+            f"{pulumi_import} --generate-code=false",
+            f"  pulumi preview --stack {stack}",
+            f"  pulumi up --stack {stack}",
+        ]
+    elif imports:
         lines += [
             "With the Pulumi CLI, import it; the preview then shows no change to what runs:",
             f"  pulumi stack init {stack}",
-            f"  pulumi import --stack {stack} --file {STATE_DIR}/{import_name(stack)} --protect=false "
-            "--generate-code=false",
+            f"{pulumi_import} --protect=false --generate-code=false",
             f"  pulumi preview --stack {stack}",
         ]
     if imports and not on_aws:

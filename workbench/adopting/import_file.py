@@ -1,18 +1,18 @@
 """The file for ``pulumi import``: the state of a stack that has imported everything already.
 
-Its resources have both inputs and outputs, so that the CLI stores them as they are (pulumi/pulumi #23984). It would
-otherwise read the inputs of each object from the cluster, with every default, and show their removal in the next
-preview; for fields such as a Service's address even a replacement.
+Kubernetes objects have both inputs and outputs, so that the CLI stores them as they are (pulumi/pulumi #23984). It
+would otherwise read the inputs of each object from the cluster, with every default, and show their removal in the
+next preview; for fields such as a Service's address even a replacement.
 """
 
 import hashlib
+import importlib.metadata
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from components.fleet.objects import Object
 from components.plan.others import as_written
-from components.resources.serving.objects import provider_version
 
 from ..engine.program.graph import Node, ResourceGraph, object_id
 from ..engine.program.resources import KUBERNETES, PROVIDERS, urn_name
@@ -31,8 +31,8 @@ def import_text(graph: ResourceGraph, lookup: Lookup) -> str:
         graph: All resources that the program registers; those without an import id are left to the first `up`.
         lookup: Returns an object by API version, kind, namespace and name.
     """
-    needed, version = _with_parents(graph), provider_version()
-    resources = [_resource(graph, graph.nodes[urn], lookup, version) for urn in graph.nodes if urn in needed]
+    needed = _with_parents(graph)
+    resources = [_resource(graph, graph.nodes[urn], lookup) for urn in graph.nodes if urn in needed]
     return json.dumps({"resources": resources}, indent=2) + "\n"
 
 
@@ -61,7 +61,7 @@ def _with_parents(graph: ResourceGraph) -> frozenset[str]:
     return frozenset(needed)
 
 
-def _resource(graph: ResourceGraph, node: Node, lookup: Lookup, version: str) -> dict[str, Any]:
+def _resource(graph: ResourceGraph, node: Node, lookup: Lookup) -> dict[str, Any]:
     registration = node.registration
     resource: dict[str, Any] = {
         "type": registration.type,
@@ -70,20 +70,28 @@ def _resource(graph: ResourceGraph, node: Node, lookup: Lookup, version: str) ->
         **({"parent": _unique(registration.parent)} if registration.parent in graph.nodes else {}),
     }
     inputs = reveal(dict(node.inputs))
-    if registration.type.startswith(PROVIDERS):
-        return {**resource, "version": version, "inputs": inputs}
+    if registration.is_provider:
+        return {**resource, "version": _version(registration.type.removeprefix(PROVIDERS)), "inputs": inputs}
     if not registration.custom:
         return {**resource, "component": True}
+    own = {"provider": _unique(registration.provider), "version": _version(registration.package)}
+    if not registration.is_object:
+        # The CLI reads it with the provider, for which a property that only the cloud sets is no difference.
+        return {**resource, "id": registration.import_id, **own}
     metadata = inputs["metadata"]
     live = lookup(inputs["apiVersion"], inputs["kind"], metadata.get("namespace") or "", metadata["name"]) or {}
     return {
         **resource,
         "id": object_id(inputs),
-        "provider": _unique(registration.provider),
-        "version": version,
+        **own,
         "inputs": inputs,
         "outputs": _outputs(inputs, live),
     }
+
+
+def _version(package: str) -> str:
+    """Return the version of a provider plugin, which is that of the installed SDK."""
+    return importlib.metadata.version(f"pulumi-{package}")
 
 
 def _outputs(inputs: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from .decisions import Adoption
 MODELS = "models"
 OWN_MODELS = "stacks/models"
 """Default of the setting ``models``."""
+NO_MODELS = "# Put the manifests of the models here, or into further files of this folder.\n"
+"""A file without resources, with which a stack can be previewed and imported before it has models."""
 _OF_PROJECT = (".gitignore", "Pulumi.yaml", "__main__.py", "requirements.txt")
 """Files of ``workbench init`` that a new project needs; its example model and stacks are left out."""
 

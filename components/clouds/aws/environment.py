@@ -139,6 +139,9 @@ class AwsEnvironment:
             return (), []
         groups = node_plan(fleet, self.nodes)
         problems = list(check_nodes(fleet, groups, self.nodes))
+        for name in self.nodes.owned if not self.existing else ():
+            reason = "requires the cluster that has the groups; set cluster.existing: true, or remove it"
+            problems.append(self.nodes.place.problem(("types", name, "ownedGroups"), reason))
         problems += check_cache_zone(groups, self.cache_zone, file)
         problems += self.check_ages(file)
         if not self.existing or self.version_named:

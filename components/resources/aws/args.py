@@ -34,6 +34,81 @@ class ReservationArgs(TypedDict, total=False):
     """End of a Capacity Block, with a time zone."""
 
 
+class OwnedUpdateArgs(TypedDict, total=False):
+    """How EKS updates an owned node group."""
+
+    max_unavailable: int
+    """Number of nodes that are updated at once."""
+    max_unavailable_percentage: int
+    """Percentage of nodes that are updated at once, instead of max_unavailable."""
+    update_strategy: str
+    """DEFAULT, which starts new nodes before it stops old ones, or MINIMAL. Default: that of the group."""
+
+
+class OwnedSizeArgs(TypedDict, total=False):
+    """Sizes of an owned node group at its adoption."""
+
+    min: Required[int]
+    """Minimum size."""
+    max: Required[int]
+    """Maximum size."""
+    desired: Required[int]
+    """Desired size."""
+
+
+class OwnedFixedArgs(TypedDict, total=False):
+    """Properties of an owned node group that EKS cannot change in place; an edit is an error."""
+
+    subnets: Required[list[str]]
+    """IDs of its subnets."""
+    node_role_arn: Required[str]
+    """ARN of the IAM role of its nodes."""
+    capacity_type: Required[str]
+    """Purchase option: ON_DEMAND, also in a capacity reservation, or SPOT."""
+    instance_types: list[str]
+    """Its instance types. Default: that of its launch template."""
+    ami_type: str
+    """Its image type in the EKS API, such as AL2023_x86_64_NVIDIA. Default: none."""
+    disk_gib: int
+    """Size of its disk in GiB. Default: that of its launch template."""
+    launch_template_id: str
+    """ID of its launch template. Default: none."""
+    ssh_key: str
+    """EC2 key pair with which its nodes admit SSH. Default: none."""
+    ssh_security_groups: list[str]
+    """IDs of the security groups that may use SSH. Default: none."""
+    size: Required[OwnedSizeArgs]
+    """Its sizes at the adoption. Autoscalers change them afterwards, and no update does."""
+    checksum: Required[str]
+    """Digests of the other keys at the adoption, as workbench adopt wrote them."""
+
+
+class OwnedGroupArgs(TypedDict, total=False):
+    """A managed node group that existed before the stack, and that the stack owns; workbench adopt writes it."""
+
+    name: Required[str]
+    """Name of the node group."""
+    labels: dict[str, str]
+    """All labels of the group. A label that is removed here is removed from the nodes."""
+    taints: list[TaintArgs]
+    """All taints of the group, those of accelerators included."""
+    tags: dict[str, str]
+    """All tags of the group, except those that AWS sets; tags of the stack are added."""
+    launch_template_version: str
+    """Version of its launch template; another one replaces its nodes, one after another. Required with
+    fixed.launch_template_id."""
+    update: OwnedUpdateArgs
+    """How EKS updates the group. Default: as it is."""
+    version: str
+    """Kubernetes version of the group; a newer one replaces its nodes, one after another. Default: as it is."""
+    release_version: str
+    """Release of its image, such as 1.35.6-20260714. Default: as it is."""
+    retain: bool
+    """Whether the group stays when it leaves the stack, or the stack is destroyed. Default: true."""
+    fixed: Required[OwnedFixedArgs]
+    """What EKS cannot change in place."""
+
+
 class NodeTypeArgs(TypedDict, total=False):
     """Settings of nodes of one instance type."""
 
@@ -50,6 +125,9 @@ class NodeTypeArgs(TypedDict, total=False):
     """Names of existing node groups or Karpenter pools with these nodes, which the stack uses without owning them: it
     creates no nodes of this type. The other settings of the type describe them. Default: none; the stack creates the
     nodes."""
+    owned_groups: list[OwnedGroupArgs]
+    """Existing managed node groups with these nodes that the stack imports and owns, with their names; it creates no
+    other nodes of this type. Default: none."""
     spot_types: list[str]
     """Additional instance types that the pods may run on, to draw from more spot capacity pools."""
     efa: bool

@@ -2,6 +2,7 @@
 
 GpuNodeGroups
 ├── ec2.SecurityGroup + rules   <name>-efa, if a group has EFA
+├── eks.NodeGroup               <name>-owned-<group>, per existing group that is owned
 └── per group
     ├── ec2.PlacementGroup      <name>-<group>, on request
     ├── ec2.LaunchTemplate      <name>-<group>
@@ -23,6 +24,7 @@ from ...clouds.aws.facts.eks import limits
 from ...clouds.aws.facts.updates import rolling_fields
 from ...clouds.aws.nodes.autoscaler import discovery_tags
 from ...clouds.aws.nodes.launch import Interface
+from ...clouds.aws.nodes.owned import OwnedGroup
 from ...clouds.aws.nodes.plan import NodeGroupPlan, created, of_blocks
 from ...clouds.aws.nodes.sizes import CapacityBlock
 from ...clouds.aws.nodes.user_data import ClusterAddress, user_data
@@ -43,6 +45,7 @@ from .parts.node_groups import (
     tag_auto_scaling_group,
     tag_specifications,
 )
+from .parts.owned_groups import owned_node_group
 
 _KEEP = -1
 """Value with which a scheduled action leaves a size unchanged."""
@@ -57,8 +60,8 @@ class GpuNodeGroups(pulumi.ComponentResource):
     """Creates one managed node group per distinct node requirement of flavors or models.
 
     Groups start empty. From then on the Cluster Autoscaler owns their desired, minimum and maximum size, and no
-    update changes them. Does not install the autoscaler or device plugins, and does not create reservations, but uses
-    existing ones.
+    update changes them. Existing groups that a type owns are imported as they are. Does not install the autoscaler or
+    device plugins, and does not create reservations, but uses existing ones.
     """
 
     names: pulumi.Output[list[str]]
@@ -74,8 +77,8 @@ class GpuNodeGroups(pulumi.ComponentResource):
         Raises:
             InvalidArguments: arguments or nodes are invalid; every problem is listed.
         """
-        args, groups, _ = planned_groups(name, args, GpuNodeGroupsArgs, Provisioner.MANAGED)
-        self.register(name, groups, args, opts)
+        args, groups, environment = planned_groups(name, args, GpuNodeGroupsArgs, Provisioner.MANAGED)
+        self.register(name, groups, args, opts, environment.owned_groups)
 
     @classmethod
     def of(
@@ -84,10 +87,11 @@ class GpuNodeGroups(pulumi.ComponentResource):
         groups: Sequence[NodeGroupPlan],
         args: GpuNodeGroupsArgs,
         opts: pulumi.ResourceOptions | None = None,
+        owned: Sequence[OwnedGroup] = (),
     ) -> Self:
         """Create the component from checked plans; of the arguments, only those about the cluster are used."""
         component = cls.__new__(cls)
-        component.register(name, groups, args, opts)
+        component.register(name, groups, args, opts, owned)
         return component
 
     def register(
@@ -96,6 +100,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
         groups: Sequence[NodeGroupPlan],
         args: GpuNodeGroupsArgs,
         opts: pulumi.ResourceOptions | None,
+        owned: Sequence[OwnedGroup] = (),
     ) -> None:
         pulumi.ComponentResource.__init__(self, token("GpuNodeGroups"), name, {}, opts)
         self._name, self._args = name, args
@@ -106,7 +111,11 @@ class GpuNodeGroups(pulumi.ComponentResource):
         self.groups: dict[str, eks.NodeGroup] = {
             part.name: self._group(part) for group in groups for part in of_blocks(group)
         }
-        self.names = pulumi.Output.all(*(group.node_group_name for group in self.groups.values()))
+        cluster = args["cluster_plain_name"]
+        self.owned = [
+            owned_node_group(f"{name}-owned-{group.name}", cluster, group, self._tags, self) for group in owned
+        ]
+        self.names = pulumi.Output.all(*(group.node_group_name for group in (*self.groups.values(), *self.owned)))
         self.bounded = [
             bounds_of(self.groups[group.name], group.bounds) for group in groups if group.bounds is not None
         ]

@@ -3,18 +3,19 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from ...clouds.aws.names import MOST_NODES
 from ...clouds.aws.nodes.launch import LEAST_IOPS, LEAST_THROUGHPUT, MOST_IOPS, Boot
+from ...clouds.aws.nodes.owned import FixedProperties, OwnedGroup
 from ...clouds.aws.nodes.plan import NodeEnvironment
 from ...clouds.aws.nodes.pool_rules import PoolRules
 from ...clouds.aws.nodes.settings_location import SettingsLocation
 from ...clouds.aws.words import NodeImage, Provisioner
 from ...contract import clock
 from ...fleet.nodes.policy import Capacity, NodePolicy, Reservation, TypePolicy
-from ...plan.section import Flag, Moment, Section
+from ...plan.section import Flag, KubernetesVersion, Moment, Section
 from .parts.pool_settings import DisruptionSettings, GeneralPoolSettings
 
 Zone = Annotated[str, Field(pattern=r"^[a-z]{2,4}(-[a-z]+)+-\d+[a-z]$")]
@@ -59,6 +60,127 @@ class TaintSettings(Section):
         return {"key": self.key, "value": self.value, "effect": self.effect}
 
 
+class OwnedSizeSettings(Section):
+    """Sizes of an owned node group at its adoption."""
+
+    min: int = Field(ge=0)
+    """Minimum size."""
+    max: int = Field(ge=1)
+    """Maximum size."""
+    desired: int = Field(ge=0)
+    """Desired size."""
+
+
+class OwnedFixedSettings(Section):
+    """Properties of an owned node group that EKS cannot change in place; an edit is an error."""
+
+    subnets: list[str] = Field(min_length=1)
+    """IDs of its subnets."""
+    node_role_arn: str
+    """ARN of the IAM role of its nodes."""
+    capacity_type: Literal["ON_DEMAND", "SPOT"]
+    """Purchase option: ON_DEMAND, also in a capacity reservation, or SPOT."""
+    instance_types: list[str] = Field(default_factory=list)
+    """Its instance types. Default: that of its launch template."""
+    ami_type: str = ""
+    """Its image type in the EKS API, such as AL2023_x86_64_NVIDIA. Default: none."""
+    disk_gib: int | None = Field(default=None, ge=1)
+    """Size of its disk in GiB. Default: that of its launch template."""
+    launch_template_id: str = ""
+    """ID of its launch template. Default: none."""
+    ssh_key: str = ""
+    """EC2 key pair with which its nodes admit SSH. Default: none."""
+    ssh_security_groups: list[str] = Field(default_factory=list)
+    """IDs of the security groups that may use SSH. Default: none."""
+    size: OwnedSizeSettings
+    """Its sizes at the adoption. Autoscalers change them afterwards, and no update does."""
+    checksum: str = Field(pattern=r"^([0-9a-f]{4}-){9}[0-9a-f]{4}$")
+    """Digests of the other keys at the adoption, as workbench adopt wrote them."""
+
+    def properties(self) -> FixedProperties:
+        return FixedProperties(
+            ami_type=self.ami_type,
+            capacity_type=self.capacity_type,
+            disk_gib=self.disk_gib,
+            instance_types=tuple(self.instance_types),
+            launch_template_id=self.launch_template_id,
+            node_role_arn=self.node_role_arn,
+            ssh_key=self.ssh_key,
+            ssh_security_groups=tuple(sorted(self.ssh_security_groups)),
+            subnets=tuple(sorted(self.subnets)),
+            size=(self.size.min, self.size.max, self.size.desired),
+        )
+
+
+class OwnedUpdateSettings(Section):
+    """How EKS updates an owned node group."""
+
+    max_unavailable: int | None = Field(default=None, ge=1, le=100)
+    """Number of nodes that are updated at once."""
+    max_unavailable_percentage: int | None = Field(default=None, ge=1, le=100)
+    """Percentage of nodes that are updated at once, instead of maxUnavailable."""
+    update_strategy: Literal["DEFAULT", "MINIMAL"] | None = None
+    """DEFAULT, which starts new nodes before it stops old ones, or MINIMAL. Default: that of the group."""
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> "OwnedUpdateSettings":
+        if self.max_unavailable is not None and self.max_unavailable_percentage is not None:
+            raise ValueError("must have maxUnavailable or maxUnavailablePercentage, not both")
+        return self
+
+
+class OwnedGroupSettings(Section):
+    """A managed node group that existed before the stack, and that the stack owns; workbench adopt writes it."""
+
+    name: str = Field(pattern=GROUP_NAME, max_length=63)
+    """Name of the node group."""
+    labels: dict[str, str] = Field(default_factory=dict)
+    """All labels of the group. A label that is removed here is removed from the nodes."""
+    taints: list[TaintSettings] = Field(default_factory=list)
+    """All taints of the group, those of accelerators included."""
+    tags: dict[str, str] = Field(default_factory=dict)
+    """All tags of the group, except those that AWS sets; tags of the stack are added."""
+    launch_template_version: str = ""
+    """Version of its launch template; another one replaces its nodes, one after another. Required with
+    fixed.launchTemplateId."""
+    update: OwnedUpdateSettings = Field(default_factory=OwnedUpdateSettings)
+    """How EKS updates the group. Default: as it is."""
+    version: KubernetesVersion | None = None
+    """Kubernetes version of the group; a newer one replaces its nodes, one after another. Default: as it is."""
+    release_version: str = ""
+    """Release of its image, such as 1.35.6-20260714. Default: as it is."""
+    retain: Flag = True
+    """Whether the group stays when it leaves the stack, or the stack is destroyed."""
+    fixed: OwnedFixedSettings
+    """What EKS cannot change in place."""
+
+    @model_validator(mode="after")
+    def _template_with_version(self) -> "OwnedGroupSettings":
+        if bool(self.launch_template_version) != bool(self.fixed.launch_template_id):
+            raise ValueError("must have both launchTemplateVersion and fixed.launchTemplateId, or neither")
+        if self.fixed.ami_type == "CUSTOM" and (self.version or self.release_version):
+            raise ValueError(
+                "has the image type CUSTOM, whose image and version the launch template sets; remove version and "
+                "releaseVersion"
+            )
+        return self
+
+    def group(self) -> OwnedGroup:
+        return OwnedGroup(
+            name=self.name,
+            fixed=self.fixed.properties(),
+            checksum=self.fixed.checksum,
+            labels=self.labels,
+            taints=tuple(taint.wire() for taint in self.taints),
+            tags=self.tags,
+            launch_template_version=self.launch_template_version,
+            update=self.update.model_dump(exclude_none=True),
+            version=self.version or "",
+            release=self.release_version,
+            retain=self.retain,
+        )
+
+
 class TypeSettings(Section):
     """Settings of nodes of one instance type."""
 
@@ -75,6 +197,9 @@ class TypeSettings(Section):
     """Names of existing node groups or Karpenter pools with these nodes, which the stack uses without owning them: it
     creates no nodes of this type. The other settings of the type describe them. Default: none; the stack creates the
     nodes."""
+    owned_groups: list[OwnedGroupSettings] = Field(default_factory=list)
+    """Existing managed node groups with these nodes that the stack imports and owns, with their names; it creates no
+    other nodes of this type. Default: none."""
     spot_types: list[str] = Field(default_factory=list)
     """Additional instance types that the pods may run on, to draw from more spot capacity pools."""
     efa: bool = False
@@ -99,7 +224,7 @@ class TypeSettings(Section):
             reservation=self.reservation.reservation() if self.reservation else None,
             next_blocks=tuple(block.reservation() for block in self.next_blocks),
             zones=tuple(self.zones),
-            existing_groups=tuple(self.existing_groups),
+            existing_groups=(*self.existing_groups, *(group.name for group in self.owned_groups)),
             alternatives=tuple(self.spot_types),
             efa=self.efa,
             placement_group=self.placement_group,
@@ -228,6 +353,11 @@ class NodeSettings(Section):
             node_repair=self.node_repair,
             pools=self._pools(),
             place=place,
+            owned={
+                name: tuple(group.group() for group in rule.owned_groups)
+                for name, rule in self.types.items()
+                if rule.owned_groups
+            },
         )
 
     def _pools(self) -> PoolRules:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from components.clouds.aws.nodes.owned import FixedProperties
 from tests.stacks.every_key.level_samples import LEVEL_SAMPLES
 from tests.stacks.every_key.sample import TYPE, Sample
 from tests.stacks.every_key.shape_samples import SHAPE_SAMPLES
@@ -63,6 +64,34 @@ _VPC = {
 }
 _BUDGET = {"gpuNodes": {"disruption": {"budgets": [{"nodes": "1"}]}}}
 _DAILY = {"gpuNodes": {"disruption": {"budgets": [{"nodes": "1", "schedule": "@daily", "duration": "1h"}]}}}
+_OWNED_PROPERTIES = FixedProperties(
+    ami_type="AL2023_x86_64_NVIDIA",
+    capacity_type="ON_DEMAND",
+    disk_gib=None,
+    instance_types=(TYPE,),
+    launch_template_id="lt-1",
+    node_role_arn="arn:aws:iam::123456789012:role/nodes",
+    ssh_key="",
+    ssh_security_groups=(),
+    subnets=("subnet-a",),
+    size=(0, 4, 2),
+)
+_OWNED_GROUP = {
+    "name": "gpu",
+    "launchTemplateVersion": "3",
+    "taints": [{"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}],
+    "fixed": {
+        "subnets": ["subnet-a"],
+        "nodeRoleArn": "arn:aws:iam::123456789012:role/nodes",
+        "capacityType": "ON_DEMAND",
+        "instanceTypes": [TYPE],
+        "amiType": "AL2023_x86_64_NVIDIA",
+        "launchTemplateId": "lt-1",
+        "size": {"min": 0, "max": 4, "desired": 2},
+        "checksum": _OWNED_PROPERTIES.checksum,
+    },
+}
+_OWNED = {"cluster": {"existing": True}, **_type(ownedGroups=[_OWNED_GROUP])}
 _MONITORED = {"prerequisites": {"monitoring": True}}
 _SCALED = {"models": ["stacks/models/llmkube-autoscaled.yaml"]}
 _PROMETHEUS_ELSEWHERE = {"prerequisites": {"monitoring": True, "present": ["prometheus"]}}
@@ -274,6 +303,37 @@ SAMPLES: dict[str, Sample] = {
     "gpuNodes.types.*.reservation.ends": Sample("2027-01-08T11:30:00Z", _ODCR),
     "gpuNodes.types.*.zones": Sample(["us-east-1a"]),
     "gpuNodes.types.*.existingGroups": Sample(["gpu"]),
+    **{
+        f"gpuNodes.types.*.ownedGroups[].{key}": Sample(value, _OWNED)
+        for key, value in (
+            ("name", "other"),
+            ("labels", {"team": "a"}),
+            ("taints[].key", "other"),
+            ("taints[].value", "other"),
+            ("taints[].effect", "NoExecute"),
+            ("tags", {"team": "a"}),
+            ("launchTemplateVersion", "4"),
+            ("update.maxUnavailable", 2),
+            ("update.maxUnavailablePercentage", 20),
+            ("update.updateStrategy", "MINIMAL"),
+            ("version", "1.36"),
+            ("releaseVersion", "1.36.0-20261101"),
+            ("retain", False),
+            ("fixed.subnets", ["subnet-b"]),
+            ("fixed.nodeRoleArn", _ROLE),
+            ("fixed.capacityType", "SPOT"),
+            ("fixed.instanceTypes", [TYPE, "g5.4xlarge"]),
+            ("fixed.amiType", "BOTTLEROCKET_x86_64_NVIDIA"),
+            ("fixed.diskGib", 50),
+            ("fixed.launchTemplateId", "lt-2"),
+            ("fixed.sshKey", "operators"),
+            ("fixed.sshSecurityGroups", ["sg-1"]),
+            ("fixed.size.min", 1),
+            ("fixed.size.max", 5),
+            ("fixed.size.desired", 3),
+            ("fixed.checksum", "-".join(["0123"] * 10)),
+        )
+    },
     "gpuNodes.types.*.spotTypes": Sample(["g5.4xlarge"]),
     "gpuNodes.types.*.efa": Sample(True, _type(zones=["us-east-1a"])),
     "gpuNodes.types.*.placementGroup": Sample(True, _type(zones=["us-east-1a"])),

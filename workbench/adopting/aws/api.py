@@ -11,6 +11,7 @@ from .inventory import (
     EFFECTS,
     FARGATE,
     SELF_MANAGED,
+    ApiAnswers,
     FoundCluster,
     FoundGroup,
     FoundReservation,
@@ -74,6 +75,7 @@ class _Account:
     session: Any
     client_error: type[Exception]
     denied: set[str] = field(default_factory=set)
+    answers: ApiAnswers = field(default_factory=ApiAnswers)
     _clients: dict[str, Any] = field(default_factory=dict)
 
     def call(self, service: str, operation: str, **params: Any) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401
@@ -102,6 +104,7 @@ class _Account:
         described = next(iter(self.call("eks", "DescribeCluster", name=name)), {}).get("cluster", {})
         if described.get("status") in _NOT_YET:
             raise WorkbenchError(printable(f"--aws: cluster {name}: its status is {described['status']}, not ACTIVE"))
+        self.answers.cluster = described
         config = described.get("resourcesVpcConfig", {})
         vpc = config.get("vpcId", "")
         subnets = self._subnets(vpc)
@@ -122,6 +125,7 @@ class _Account:
         )
         profiles = self.items("eks", "ListFargateProfiles", "fargateProfileNames", clusterName=name)
         vpcs = self.items("ec2", "DescribeVpcs", "Vpcs", **_filtered("vpc-id", vpc))
+        self.answers.vpc = next(iter(vpcs), {})
         return Inventory(
             source=f"cluster {name}",
             cluster=cluster,
@@ -139,6 +143,7 @@ class _Account:
                 for block in item.get("CidrBlockAssociationSet", ())
                 if block.get("CidrBlockState", {}).get("State") == "associated"
             ),
+            answers=self.answers,
         )
 
     def _provider(self, described: Mapping[str, Any]) -> str:
@@ -158,6 +163,7 @@ class _Account:
             for route in table.get("Routes", ()):
                 routes.route(id_, route.get("GatewayId", ""))
         found = self.items("ec2", "DescribeSubnets", "Subnets", **_filtered("vpc-id", vpc))
+        self.answers.subnets.update({item["SubnetId"]: item for item in found})
         return tuple(
             Subnet(
                 item["SubnetId"],
@@ -172,6 +178,7 @@ class _Account:
     def _groups(self, cluster: str, zones: Mapping[str, str]) -> Iterator[FoundGroup]:
         for name in sorted(self.items("eks", "ListNodegroups", "nodegroups", clusterName=cluster)):
             for page in self.call("eks", "DescribeNodegroup", clusterName=cluster, nodegroupName=name):
+                self.answers.groups[name] = page["nodegroup"]
                 yield self._group(page["nodegroup"], zones)
 
     def _group(self, item: Mapping[str, Any], zones: Mapping[str, str]) -> FoundGroup:

@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Unexpressed(NamedTuple):
@@ -131,6 +131,23 @@ class FoundReservation:
     targeted: bool = True
 
 
+@dataclass(slots=True)
+class ApiAnswers:
+    """ApiAnswers of the API, in its spelling.
+
+    Attributes:
+        cluster: Of DescribeCluster.
+        vpc: Of DescribeVpcs.
+        subnets: Of DescribeSubnets, by ID.
+        groups: Of DescribeNodegroup, by name.
+    """
+
+    cluster: Mapping[str, Any] = field(default_factory=dict)
+    vpc: Mapping[str, Any] = field(default_factory=dict)
+    subnets: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    groups: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Inventory:
     """A cluster with its network, nodes and reservations.
@@ -140,6 +157,7 @@ class Inventory:
         vpc_ipv6: Whether the VPC has an IPv6 range.
         vpc_ranges: IPv4 CIDR ranges of the VPC; empty if unknown.
         findings: What the source does not determine.
+        answers: What the API answered about cluster, VPC, subnets and node groups; empty for files.
     """
 
     source: str
@@ -150,6 +168,7 @@ class Inventory:
     vpc_ipv6: bool = False
     vpc_ranges: tuple[str, ...] = ()
     findings: tuple[Unexpressed, ...] = ()
+    answers: ApiAnswers = field(default_factory=ApiAnswers)
 
     @property
     def zones(self) -> dict[str, str]:

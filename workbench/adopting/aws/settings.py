@@ -39,11 +39,13 @@ class AwsSettings:
 
     Attributes:
         ranges: IPv4 CIDR ranges of the VPC; empty if unknown.
+        notes: What else owns the node groups that the stack owns.
     """
 
     values: Mapping[str, Any]
     findings: tuple[Unexpressed, ...]
     ranges: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def aws_settings(

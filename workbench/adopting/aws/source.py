@@ -10,6 +10,8 @@ from components.contract.texts.printable import printable
 from ...errors import WorkbenchError
 from ...inspecting.snapshot import ClusterSnapshot
 from .inventory import Inventory
+from .options import OwnedPart
+from .owning import check_own, own
 from .settings import AwsSettings, aws_settings
 
 
@@ -20,6 +22,7 @@ class AwsSource:
     Attributes:
         cluster: Name of a cluster to read from the API.
         name: Name of the cluster in a file; empty for the only one.
+        own: What the stack owns instead of only using it.
     """
 
     cluster: str = ""
@@ -29,6 +32,7 @@ class AwsSource:
     region: str = ""
     profile: str = ""
     name: str = ""
+    own: Sequence[OwnedPart] = ()
 
     @property
     def options(self) -> list[str]:
@@ -51,9 +55,10 @@ class AwsSource:
             raise WorkbenchError(f"{' and '.join(self.options)}: pass one of them", 2)
         if not self.options and (self.region or self.profile):
             raise WorkbenchError("--region and --profile: only with --aws or a file that describes AWS", 2)
+        check_own(self.own, from_api=bool(self.cluster))
 
     def settings(self, inventory: Inventory | None = None, snapshot: ClusterSnapshot | None = None) -> AwsSettings:
-        """Return the settings that use what exists.
+        """Return the settings that use what exists, or own it.
 
         Args:
             inventory: What exists on AWS; None to read it.
@@ -62,7 +67,8 @@ class AwsSource:
         Raises:
             WorkbenchError: it cannot be read, or does not determine the settings.
         """
-        return aws_settings(inventory or self.inventory(), self.region, self.profile, snapshot)
+        inventory = inventory or self.inventory()
+        return own(aws_settings(inventory, self.region, self.profile, snapshot), inventory, self.own)
 
     def inventory(self) -> Inventory:
         """Return what exists on AWS.
@@ -97,7 +103,10 @@ def aws_lines(settings: AwsSettings) -> Iterator[str]:
     for name, entry in types.items():
         groups = entry.get("existingGroups")
         held = entry.get("reservation", {}).get("id")
-        where = f"existing {', '.join(groups)}" if groups else f"created in {held} when a model needs it"
+        owned = [group["name"] for group in entry.get("ownedGroups", ())]
+        parts = [f"owned {', '.join(owned)}"] if owned else []
+        parts += [f"existing {', '.join(groups)}"] if groups else []
+        where = "; ".join(parts) or f"created in {held} when a model needs it"
         most = f", at most {entry['maxNodes']}" if "maxNodes" in entry else ""
         yield f"  {name} ({entry['capacity']}{most}): {where}"
     if not types:
@@ -108,3 +117,6 @@ def aws_lines(settings: AwsSettings) -> Iterator[str]:
     if settings.findings:
         yield "  not expressed by the settings:"
         yield from (printable(f"    {finding}") for finding in settings.findings)
+    if settings.notes:
+        yield "  owned by others as well:"
+        yield from (printable(f"    {note}") for note in settings.notes)

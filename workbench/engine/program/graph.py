@@ -161,7 +161,9 @@ class ResourceGraph:
                 f"{resource} is a remote component, whose children are created by a provider plugin; the local "
                 "engine does not run plugins. Use plain resources instead, or the Pulumi CLI (--engine pulumi)."
             )
-        if registration.import_id and not registration.is_object:
+        # Resources of other providers are planned only; the import is left to the Pulumi CLI like their creation.
+        has_provider = registration.package == KUBERNETES or registration.is_provider
+        if registration.import_id and has_provider and not registration.is_object:
             raise pulumi.RunError(
                 f"{resource} imports {registration.import_id!r}, which only the Pulumi CLI (--engine pulumi) can do."
             )

@@ -17,6 +17,7 @@ from .existing import check_existing
 from .fabric import unused_efa
 from .labels import check_marks, cloud_labels, impossible
 from .launch import boot_problems
+from .owned import check_owned
 from .pending import pending
 from .plan import NodeEnvironment, NodeGroupPlan, image_of
 from .pool_rules import WHEN_EMPTY
@@ -55,6 +56,7 @@ def check_groups(
         *_check_settings(groups, environment),
         *_check_plans(groups, environment),
         *check_existing(groups, environment),
+        *check_owned(environment),
         *check_quotas(groups, environment),
     ]
     return tuple(sorted(dict.fromkeys(problems), key=lambda p: p.sort_key))

@@ -1,4 +1,4 @@
-"""Checks of node groups that exist, which a stack uses without owning them.
+"""Checks of node groups that exist, whether or not a stack owns them.
 
 The settings of an instance type describe its existing groups. A pod that selects something else
 would stay Pending, because the stack creates no other nodes of that type.
@@ -31,7 +31,8 @@ def check_existing(groups: Iterable[NodeGroupPlan], environment: NodeEnvironment
                 f"models need nodes {group.name} {lacking}; change the model, use other groups, or remove the "
                 "setting to have the nodes created"
             )
-            path = ("types", group.node.name, "existingGroups")
+            key = "ownedGroups" if environment.owned.get(group.node.name) else "existingGroups"
+            path = ("types", group.node.name, key)
             yield place.problem(path, reason, rule=RuleId.NODES_PLACEMENT)
 
 

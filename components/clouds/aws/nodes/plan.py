@@ -18,13 +18,12 @@ from ..words import NodeImage, Provisioner
 from .autoscaler import Bounds, autoscaler_tags
 from .labels import capacity_type, cloud_labels, own_labels
 from .launch import Boot, Disk, Interface, disk, interfaces, pulls_fast
+from .owned import API_EFFECTS, OwnedGroup
 from .pool_rules import PoolRules
 from .releases import eks_release, karpenter_release
 from .settings_location import SettingsLocation
 from .sizes import CapacityBlock, block_of, sizes_of
 from .user_data import Start
-
-_API_EFFECTS = {"NoSchedule": "NO_SCHEDULE", "NoExecute": "NO_EXECUTE", "PreferNoSchedule": "PREFER_NO_SCHEDULE"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +45,7 @@ class NodeEnvironment:
         node_repair: Whether nodes that stay unhealthy are replaced.
         pools: Settings of Karpenter pools.
         place: Location of these settings, for messages.
+        owned: Existing node groups that the stack owns, by instance type.
     """
 
     region: str
@@ -66,6 +66,12 @@ class NodeEnvironment:
     place: SettingsLocation = field(default_factory=SettingsLocation)
     selectable: tuple[str, ...] = ()
     subnets: tuple[str, ...] = ()
+    owned: Mapping[str, tuple[OwnedGroup, ...]] = field(default_factory=dict)
+
+    @property
+    def owned_groups(self) -> tuple[OwnedGroup, ...]:
+        """The existing node groups that the stack owns."""
+        return tuple(group for groups in self.owned.values() for group in groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +238,7 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment,
         maximum=sizes.maximum,
         labels=own,
         node_labels=on_node,
-        taints=tuple({**taint, "effect": _API_EFFECTS[taint["effect"]]} for taint in demand.taints),
+        taints=tuple({**taint, "effect": API_EFFECTS[taint["effect"]]} for taint in demand.taints),
         tags=autoscaler_tags(demand, on_node),
         interfaces=interfaces(node) if demand.efa else (),
         placement_group=rule.placement_group,

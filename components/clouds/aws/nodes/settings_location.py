@@ -24,17 +24,23 @@ class SettingsLocation:
         """Return a camelCase key in the spelling of this location."""
         return name if self.section else _UPPER.sub(lambda match: f"_{match[0].lower()}", name)
 
-    def path(self, *names: str) -> str:
+    def path(self, *names: str | int) -> str:
         """Return the path of a key; parts that are not only letters, such as instance types, stay unchanged."""
-        keys = [self.key(name) if name.isalpha() else name for name in names]
-        return ".".join([self.section, *keys]) if self.section else field_path(keys)
+        keys = [self.key(name) if isinstance(name, str) and name.isalpha() else name for name in names]
+        if not self.section:
+            return field_path(keys)
+        return self.section + "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)
 
     def whole(self, name: str, reason: str) -> Problem:
         """Return a problem of a key outside the section."""
         return Problem(self.file, 0, "", "", name, reason, rule=RuleId.SETTINGS)
 
     def problem(
-        self, names: tuple[str, ...], reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.SETTINGS
+        self,
+        names: tuple[str | int, ...],
+        reason: str,
+        severity: Severity = Severity.ERROR,
+        rule: RuleId = RuleId.SETTINGS,
     ) -> Problem:
         """Return a problem of a key in the section."""
         return Problem(self.file, 0, "", "", self.path(*names), reason, severity, rule)
