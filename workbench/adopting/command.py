@@ -446,8 +446,8 @@ def _next_steps(writing: Writing, *, imports: bool, owns: bool, on_aws: bool) ->
     pulumi_import = f"  pulumi import --stack {stack} --file {STATE_DIR}/{import_name(stack)}"
     if owns:
         lines += [
-            f"Import the node groups{' and what runs' if imports else ''} with the Pulumi CLI. They are protected until "
-            "`pulumi up`, and retained afterwards:",
+            f"Import the node groups{' and what runs' if imports else ''} with the Pulumi CLI. They are protected "
+            "until `pulumi up`, and retained afterwards:",
             f"  pulumi stack init {stack}",
             f"{pulumi_import} --generate-code=false",
             f"  pulumi preview --stack {stack}",
