@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 import yaml
@@ -275,7 +276,7 @@ def test_a_resource_names_the_engine_of_an_image_of_ones_own(
     image: str, runtime: str, expected: tuple[str, str]
 ) -> None:
     """The pods of LLMKube's vLLM have arguments and no command: the entrypoint of the image starts it."""
-    spec = {
+    spec: dict[str, Any] = {
         "modelRef": "a",
         "runtime": runtime,
         "image": image,

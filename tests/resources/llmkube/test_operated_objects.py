@@ -35,6 +35,8 @@ def test_a_release_that_has_the_kind(release: dict[str, str]) -> None:
 def test_a_release_that_has_not(release: str, reason: str) -> None:
     with pytest.raises(InvalidArguments) as caught:
         deploy(lambda: pool(release=release))
-    (error,) = caught.value.errors or ()
+    errors = caught.value.errors
+    assert errors
+    (error,) = errors
     assert error["property_path"] == "release"
     assert error["reason"].startswith(reason)
