@@ -32,6 +32,7 @@ class Library:
         self._sources: dict[tuple[type[Resource], str, str], LoadedResource] = {}
         self._items: dict[tuple[str, str], Rendered] = {}
         self._workloads: dict[tuple[str, str], tuple[Rendered, Workload]] = {}
+        self._passed_through: set[tuple[str, str]] = set()
         for source in resources:
             namespace = (source.resource.metadata.namespace or default_namespace) if source.kind.namespaced else ""
             names = self._by_kind.setdefault(type(source.resource), {}).setdefault(namespace, {})
@@ -65,6 +66,15 @@ class Library:
             self._items.setdefault((item.namespace, item.name), item)
         for workload in item.workloads:
             self._workloads.setdefault((workload.namespace, workload.name), (item, workload))
+
+    def add_passed_through(self, item: Rendered) -> None:
+        """Record the workloads of an object of another API, created unchanged and no part of the fleet."""
+        self.add(item)
+        self._passed_through |= {(workload.namespace, workload.name) for workload in item.workloads}
+
+    def is_passed_through(self, namespace: str, name: str) -> bool:
+        """Return whether a workload is that of an object of another API."""
+        return (namespace, name) in self._passed_through
 
     def lose(self, source: LoadedResource) -> None:
         """Record a resource that failed to render, which is reported at the resource itself."""

@@ -64,7 +64,7 @@ def passed_through(others: Iterable[OtherObject], environment: Environment, ours
     taken = {identity(body): "is already created for the models" for body in ours}
     objects, problems = [], []
     for other in others:
-        unusable = _unusable(other.value)
+        unusable = unusable_field(other.value)
         if unusable:
             problems.append(other.problem(*unusable, rule=RuleId.OTHERS_REFUSED))
             continue
@@ -89,7 +89,7 @@ def passed_through(others: Iterable[OtherObject], environment: Environment, ours
     return Passed(tuple(objects), tuple(problems))
 
 
-def _unusable(body: Object) -> tuple[str, str] | None:
+def unusable_field(body: Object) -> tuple[str, str] | None:
     """Return the field and the reason why an object cannot be applied; None if it can."""
     if not _API_VERSION.fullmatch(body["apiVersion"]):
         return "apiVersion", "must be a group and a version, such as example.com/v1"

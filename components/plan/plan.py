@@ -14,13 +14,15 @@ from ..contract.collection import paused_collection
 from ..contract.findings.ignoring import Ignored, Scope, without_ignored
 from ..contract.load import Manifests
 from ..contract.problems import Problem, root_causes
+from ..families import member_of
 from ..fleet.nodes.fit import fit
 from ..fleet.nodes.groups import NodeGroupDemand, node_groups, offered_by
 from ..fleet.nodes.policy import NodePolicy
 from ..fleet.nodes.preemption import DefaultClass, preemptions
 from ..fleet.nodes.unschedulable import NodeKind, unschedulable
 from ..fleet.objects import Object
-from ..fleet.rendered import Fleet
+from ..fleet.rendered import Fleet, Rendered
+from ..fleet.words import OtherKinds
 from .access import charts_for, check_access, check_exemptions, classes_of, hardened, placed, policies_of
 from .claims import claim_objects
 from .environment import Environment
@@ -110,6 +112,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
             unread=manifests.problems,
             partial=manifests.partial,
             running=running.items,
+            passed_through=_passed_workloads(manifests, environment),
         ),
         running,
     )
@@ -184,6 +187,20 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
     scope = Scope(environment.ignore, environment.file, is_known=environment.cluster is not None)
     effective, ignored = without_ignored(problems, (*manifests.resources, *running.sources), scope)
     return _with_cached_images(replace(planned, others=passed.objects, problems=effective, ignored=ignored))
+
+
+def _passed_workloads(manifests: Manifests, environment: Environment) -> Iterator[Rendered]:
+    """Yield the workloads that are created unchanged, if a resource may refer to them."""
+    if environment.other_kinds is not OtherKinds.APPLY:
+        return
+    if not any(member_of(source.kind)[1].attached for source in manifests.resources):
+        return
+    from .running_objects import passed_workload
+
+    for other in manifests.others:
+        item = passed_workload(other, environment.options.namespace)
+        if item is not None:
+            yield item
 
 
 def _cloud_nodes(fleet: Fleet, environment: Environment) -> "tuple[tuple[NodePlan, ...], list[Problem]]":

@@ -28,6 +28,7 @@ def render_fleet(
     unread: Iterable[Problem] = (),
     partial: Iterable[LoadedResource] = (),
     running: Sequence[Rendered] = (),
+    passed_through: Iterable[Rendered] = (),
 ) -> Fleet:
     """Render resources that may refer and contribute to each other.
 
@@ -44,11 +45,15 @@ def render_fleet(
         partial: Resources without their invalid fields. They are only checked for further problems: they are not
             rendered, and other resources cannot refer to them.
         running: Workloads and autoscalers that exist already, to which the resources may refer.
+        passed_through: Workloads among the objects of other APIs, to which the resources may refer; they are not
+            part of the fleet.
     """
     ordered = sorted(((member_of(source.kind), source) for source in resources), key=_order)
     library = Library((source for _, source in ordered), options.namespace, unread)
     for existing in running:
         library.add(existing)
+    for other in passed_through:
+        library.add_passed_through(other)
     duplicates = _duplicates(ordered, options)
     problems, rendered = list(duplicates.values()), list[Rendered]()
     incomplete = sorted(((member_of(source.kind), source) for source in partial), key=_order)

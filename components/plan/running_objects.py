@@ -9,7 +9,7 @@ from pydantic import ConfigDict, ValidationError
 from ..contract.base import ApiModel, Json, NaturalInt32, PositiveInt32
 from ..contract.findings.collector import Findings
 from ..contract.kinds import Kind
-from ..contract.load import LoadedResource
+from ..contract.load import LoadedResource, OtherObject
 from ..contract.messages import explain
 from ..contract.meta import JsonObject, Resource
 from ..contract.problems import Problem, field_path
@@ -27,7 +27,7 @@ from ..fleet.serving import declared_port, server_of
 from ..fleet.shapes import shape_of
 from ..fleet.workloads import Workload
 from ..fleet.written import pod_demands
-from .others import as_written
+from .others import as_written, in_namespace, unusable_field
 from .overridden_variables import without_overridden
 
 
@@ -189,6 +189,19 @@ def running_workload(
         source, source.kind.kind, workload.name, workload.namespace, workloads=(workload,), requires=shape.requires
     )
     return item, (*problems, *findings.problems)
+
+
+def passed_workload(other: OtherObject, namespace: str) -> Rendered | None:
+    """Return the workload of an object that is passed through; None if it is another object, or cannot be read.
+
+    Args:
+        other: The object.
+        namespace: Namespace of objects that set none.
+    """
+    if unusable_field(other.value) or shape_of(other.value) is None:
+        return None
+    body = in_namespace(other.value, namespace)
+    return None if malformed(body, other.file) else running_workload(body, other.file)[0]
 
 
 def running_autoscaler(hpa: Object, file: str) -> tuple[Rendered | None, tuple[Problem, ...]]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from components.families.llmd.names import ACCELERATOR_LABEL
 from tests.adopting.support import deployment, hpa, leader_worker_set, resources_of, service, stateful_set
 from workbench.adopting.candidates import candidates
 from workbench.adopting.decisions import Adoption, Becomes, decide
@@ -36,10 +37,10 @@ def with_env(body: Object, **variable: Any) -> Object:
     return body
 
 
-def decisions(*objects: Object) -> Adoption:
+def decisions(*objects: Object, **releases: str) -> Adoption:
     snapshot = ClusterSnapshot(tuple(objects))
     families = [body for body in objects if body["apiVersion"].count(".")]
-    values = fleet_values(families, PRESENT)
+    values = fleet_values(families, PRESENT, releases)
     absent: set[tuple[str, str, str, str]] = set()
     while True:
         adoption = decide(snapshot, values, absent)
@@ -59,6 +60,12 @@ def becomes(adoption: Adoption) -> dict[str, Becomes]:
     return {decision.candidate.title: decision.becomes for decision in adoption.decisions}
 
 
+VARIANT = {
+    "apiVersion": "llmd.ai/v1alpha1",
+    "kind": "VariantAutoscaling",
+    "metadata": {"name": "chat-va", "namespace": "models", "labels": {ACCELERATOR_LABEL: "H100"}},
+    "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "chat"}, "modelID": "Qwen/Qwen2-0.5B"},
+}
 LEFT, TYPED, VERBATIM = Becomes.LEFT, Becomes.TYPED, Becomes.VERBATIM
 
 
@@ -124,6 +131,12 @@ LEFT, TYPED, VERBATIM = Becomes.LEFT, Becomes.TYPED, Becomes.VERBATIM
 )
 def test_what_objects_become(objects: list[Object], expected: dict[str, Becomes]) -> None:
     assert becomes(decisions(*objects)) == expected
+
+
+@pytest.mark.parametrize(("namespace", "expected"), [("models", TYPED), ("elsewhere", LEFT)])
+def test_a_variant_of_a_deployment_that_is_adopted_as_it_is(namespace: str, expected: Becomes) -> None:
+    found = becomes(decisions(deployment("chat", namespace), VARIANT, llmd="v0.5.1"))
+    assert found == {f"Deployment {namespace}/chat": VERBATIM, "VariantAutoscaling models/chat-va": expected}
 
 
 def test_imports_are_exactly_what_the_plan_creates() -> None:

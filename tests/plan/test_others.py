@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from components.checks.hardening.settings import Hardening
 from components.checks.hardening.words import PodSecurity
+from components.contract.findings.ids import RuleId
 from components.contract.load import Manifests
 from components.contract.problems import errors
 from components.families import objects
 from components.fleet.options import Options
-from components.fleet.words import OtherKinds
+from components.fleet.words import OtherKinds, Realization
 from components.plan.environment import Environment
 from components.plan.namespaces import namespace_objects
 from components.plan.others import identity
@@ -205,6 +206,78 @@ class TestNamespaces:
         environment = Environment(options=Options(namespace="models"), other_kinds=OtherKinds.APPLY)
         assert list(namespace_objects(plan(objects([SECRET]), environment))) == ["models"]
         assert namespace_objects(plan(objects([other("v1", "Secret", namespace="own")]), environment)) == {}
+
+
+def deployment(name: str = "chat", namespace: str = "", *containers: Any, **spec: Any) -> dict[str, Any]:
+    server = {"name": "server", "image": "vllm/vllm-openai:v0.20.0", "args": ["--model", "acme/chat"]}
+    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [*(containers or (server,))]}}
+    selector = {"matchLabels": {"app": name}}
+    return other("apps/v1", "Deployment", name, namespace, spec={"selector": selector, "template": template, **spec})
+
+
+VARIANT = {
+    "apiVersion": "llmd.ai/v1alpha1",
+    "kind": "VariantAutoscaling",
+    "metadata": {"name": "va", "labels": {"inference.optimization/acceleratorName": "H100"}},
+    "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "chat"}, "modelID": "acme/chat"},
+}
+
+
+class TestReferences:
+    """A VariantAutoscaling may scale a Deployment that is passed through."""
+
+    @staticmethod
+    def planned(
+        *documents: Any, choice: OtherKinds = OtherKinds.APPLY, realization: Realization = Realization.OPERATOR
+    ) -> Plan:
+        options = Options(namespace="models", realization=realization)
+        return plan(
+            objects([VARIANT, *documents], "test", {"llmd": "v0.5.1"}), Environment(options, other_kinds=choice)
+        )
+
+    @pytest.mark.parametrize("namespace", ["", "models"])
+    def test_the_controller_scales_it(self, namespace: str) -> None:
+        found = self.planned(deployment(namespace=namespace))
+        assert not errors(found.problems)
+        (autoscaler,) = (body for body in found.objects if body["kind"] == "HorizontalPodAutoscaler")
+        assert autoscaler["spec"]["scaleTargetRef"] == {"apiVersion": "apps/v1", "kind": "Deployment", "name": "chat"}
+        # It is created unchanged, and once.
+        assert [body["metadata"]["name"] for body in found.others] == ["chat"]
+        assert not list(found.fleet.workloads)
+
+    @pytest.mark.parametrize("replicas", [None, 0, 2])
+    def test_replicas_in_the_file_are_reported(self, replicas: int | None) -> None:
+        spec: dict[str, Any] = {} if replicas is None else {"replicas": replicas}
+        found = self.planned(deployment(**spec))
+        reported = [problem for problem in found.problems if problem.rule == RuleId.FIELD_OVERRIDDEN]
+        assert len(reported) == (replicas is not None)
+        assert all(problem.path == "spec.scaleTargetRef.name" for problem in reported)
+
+    @pytest.mark.parametrize(
+        ("document", "reason"),
+        [
+            pytest.param(deployment("coder"), "no workload named 'chat' (available: coder)", id="name"),
+            pytest.param(
+                deployment(namespace="own"), "it exists in namespace own, but must be in models", id="namespace"
+            ),
+            pytest.param(deployment(replicas="two"), "no workload named 'chat'", id="malformed"),
+            pytest.param(other("v1", "Service", "chat"), "no workload named 'chat'", id="kind"),
+            pytest.param(other("v1", "Service", "chat", spec=7), "no workload named 'chat'", id="no-map"),
+        ],
+    )
+    def test_what_cannot_be_scaled(self, document: Any, reason: str) -> None:
+        (problem,) = errors(self.planned(document).problems)
+        assert (problem.name, problem.rule) == ("va", RuleId.REFERENCE_MISSING)
+        assert reason in problem.reason
+
+    @pytest.mark.parametrize("choice", [OtherKinds.ERROR, OtherKinds.SKIP])
+    def test_what_is_not_created_cannot_be_scaled(self, choice: OtherKinds) -> None:
+        found = errors(self.planned(deployment(), choice=choice).problems)
+        assert RuleId.REFERENCE_MISSING in {problem.rule for problem in found}
+
+    def test_natively_its_metrics_are_not_collected(self) -> None:
+        (problem,) = errors(self.planned(deployment(), realization=Realization.NATIVE).problems)
+        assert "realizations: {llmd: operator}" in problem.reason
 
 
 def test_readings_are_joined() -> None:

@@ -227,7 +227,7 @@ def _render_for_controller(variant: Variant, basis: SizingBasis | None, controll
         source.kind.kind,
         source.name,
         variant.namespace,
-        autoscalers=(Autoscaler(hpa, origin, sized=None if bounds else peak),),
+        autoscalers=(Autoscaler(hpa, origin, target_known=True, sized=None if bounds else peak),),
         others=(as_manifest(source, variant.options),),
         requires=frozenset({OPERATOR}),
     )

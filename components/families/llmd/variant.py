@@ -71,6 +71,9 @@ def find_variant(source: LoadedResource, library: Library, options: Options, fin
     if reason:
         raise findings.fail(path, reason, RuleId.REFERENCE_MISSING)
     _check_kind(resource, workload, options, findings)
+    if library.is_passed_through(namespace, name):
+        _check_passed_through(source, workload, path, options, findings)
+        return Variant(source, resource, namespace, path, item, workload, options, findings)
     # Warn only about explicit replicas: an expanded resource always has them, and its origin is another source.
     written, spec = workload.origin.source, getattr(item.source.resource, "spec", None)
     is_own = written is item.source
@@ -104,6 +107,32 @@ def _check_kind(resource: VariantAutoscaling, workload: Workload, options: Optio
         else:
             reason = f"{reason}, so the controller would not find it; write {target[field]!r}"
             findings.error(path, reason, RuleId.REFERENCE_MISSING)
+
+
+def _check_passed_through(
+    source: LoadedResource, workload: Workload, path: str, options: Options, findings: Findings
+) -> None:
+    """Check a workload that is created unchanged.
+
+    Raises:
+        Unrenderable: natively, since the stack does not collect the metrics of a workload that it does not render.
+    """
+    title = f"{workload.kind} {workload.name!r}"
+    if options.realization.is_native:
+        raise findings.fail(
+            path,
+            f"{title} is created unchanged (otherKinds: apply), and natively its metrics would not be collected; "
+            "leave the variant to llm-d's controller (realizations: {llmd: operator}), or declare the workload as a "
+            "resource of a family",
+            RuleId.REFERENCE_MISSING,
+        )
+    if "replicas" in workload.body["spec"]:
+        findings.warn(
+            path,
+            f"{title} sets spec.replicas, which each deployment would write again, although {source.title} owns the "
+            "replicas; remove it there",
+            RuleId.FIELD_OVERRIDDEN,
+        )
 
 
 def _missing(name: str, path: str, namespace: str, library: Library) -> str:
