@@ -32,6 +32,7 @@ from livefleet.load.summary import Percentiles, spread
 from livefleet.virtual.demand import RequestColumns
 from livefleet.virtual.run import VirtualOptions, VirtualRun
 from livefleet.virtual.scaling import SYNC
+from toolkit.private import STATE_DIR
 
 if TYPE_CHECKING:
     from livefleet import VirtualFleet
@@ -378,12 +379,8 @@ def main(count: int, folder: Path) -> None:
             for number in range(first, first + count):
                 (folder / f"{number:03}.json").write_bytes(_ROUNDS.dump_json(live_round(project)))
         finally:
-            subprocess.run(
-                [sys.executable, "-m", "workbench", "cluster", "stop", "--cwd", str(project)],
-                cwd=ROOT,
-                capture_output=True,
-                check=False,
-            )
+            stop = ["cluster", "stop", "--state-dir", str(project / STATE_DIR)]
+            subprocess.run([sys.executable, "-m", "workbench", *stop], cwd=ROOT, capture_output=True, check=True)
         fleet = _fleet(project)
         rounds = [_ROUNDS.validate_json(file.read_bytes()) for file in sorted(folder.glob("*.json"))]
         print(table([compare(fleet, each) for each in rounds]))  # noqa: T201
