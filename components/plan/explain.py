@@ -18,7 +18,8 @@ from ..contract.schema.narrowing import schema_graph
 from ..contract.schema.structural import SchemaGraph
 from ..contract.texts.secrets import masked, masked_text
 from ..fleet.options import Options
-from .plan import Plan
+from ..fleet.rendered import Rendered
+from .plan import Plan, passed_workloads
 from .rendering import render_fleet
 from .view import lines, view
 
@@ -58,9 +59,11 @@ def explain(
         matches: Only explain fields with a path that this pattern matches as a whole.
     """
     options = planned.environment.options
-    usual = render_fleet(resources, options)
+    passed = tuple(passed_workloads(planned.manifests, planned.environment))
+    usual = render_fleet(resources, options, passed_through=passed)
     own = tuple(item for item in usual.rendered if item.source.resource is subject.resource)
-    trial = _Trial(subject, resources, options, view(usual), view(replace(usual, rendered=own or usual.rendered)))
+    own_view = view(replace(usual, rendered=own or usual.rendered))
+    trial = _Trial(subject, resources, passed, options, view(usual), own_view)
     document = subject.resource.wire()
     safe, secrets = masked(document), frozenset[str]().union(*(resource.secrets for resource in resources))
 
@@ -89,6 +92,7 @@ class _Trial:
 
     subject: LoadedResource
     resources: Sequence[LoadedResource]
+    passed: tuple[Rendered, ...]
     options: Options
     usual: dict[str, str]
     own: dict[str, str]
@@ -108,7 +112,8 @@ class _Trial:
         if resource is None:
             return problems[0][1]
         other = self.subject.with_resource(resource)
-        fleet = render_fleet([other if r is self.subject else r for r in self.resources], self.options)
+        resources = [other if r is self.subject else r for r in self.resources]
+        fleet = render_fleet(resources, self.options, passed_through=self.passed)
         wrong = errors(fleet.problems)
         if wrong:
             return wrong[0].reason

@@ -112,7 +112,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
             unread=manifests.problems,
             partial=manifests.partial,
             running=running.items,
-            passed_through=_passed_workloads(manifests, environment),
+            passed_through=passed_workloads(manifests, environment),
         ),
         running,
     )
@@ -189,7 +189,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
     return _with_cached_images(replace(planned, others=passed.objects, problems=effective, ignored=ignored))
 
 
-def _passed_workloads(manifests: Manifests, environment: Environment) -> Iterator[Rendered]:
+def passed_workloads(manifests: Manifests, environment: Environment) -> Iterator[Rendered]:
     """Yield the workloads that are created unchanged, if a resource may refer to them."""
     if environment.other_kinds is not OtherKinds.APPLY:
         return

@@ -263,9 +263,9 @@ class EngineReplica:
     def due(self, job: Job, tokens: int) -> float:
         """Return when a request will have a number of tokens, if no request is added or cancelled before.
 
-        The time is exact for a request in the batch while no other one waits or has prompt tokens left; otherwise it
-        is an estimate that is early rather than late: call again then. It is the current time for tokens that the
-        request has already, and for a request that is over.
+        The time is exact for a request in the batch while no other one waits, has prompt tokens left or is preempted
+        before; otherwise it is an estimate, usually early and at most a quarter of the time too late: call again
+        then. It is the current time for tokens that the request has already, and for a request that is over.
         """
         if job.state is JobState.OVER or tokens <= self.produced(job):
             return self._now

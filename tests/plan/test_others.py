@@ -15,6 +15,7 @@ from components.families import objects
 from components.fleet.options import Options
 from components.fleet.words import OtherKinds, Realization
 from components.plan.environment import Environment
+from components.plan.explain import explain
 from components.plan.namespaces import namespace_objects
 from components.plan.others import identity
 from components.plan.plan import Plan, plan
@@ -244,6 +245,14 @@ class TestReferences:
         # It is created unchanged, and once.
         assert [body["metadata"]["name"] for body in found.others] == ["chat"]
         assert not list(found.fleet.workloads)
+
+    def test_fields_are_explained_with_it(self) -> None:
+        found = self.planned(deployment())
+        (source,) = found.manifests.resources
+        fields = {field.path: field.became for field in explain(source, [source], found)}
+        assert (
+            "HorizontalPodAutoscaler/chat-va: spec.scaleTargetRef.name = chat" in fields["spec.scaleTargetRef.name"]
+        )
 
     @pytest.mark.parametrize("replicas", [None, 0, 2])
     def test_replicas_in_the_file_are_reported(self, replicas: int | None) -> None:
