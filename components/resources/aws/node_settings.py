@@ -304,7 +304,9 @@ class NodeSettings(Section):
     @property
     def has_taints(self) -> bool:
         """Whether nodes get taints other than those for accelerators; existing nodes have theirs in any case."""
-        return bool(self.taints) or any(rule.taints and not rule.existing_groups for rule in self.types.values())
+        return bool(self.taints) or any(
+            rule.taints and not (rule.existing_groups or rule.owned_groups) for rule in self.types.values()
+        )
 
     def boot(self) -> Boot:
         return Boot(

@@ -196,6 +196,27 @@ def test_the_import_file_has_the_provider_of_the_stack(
     assert not [each for each in resources if each["type"].startswith("aws:")]
 
 
+def test_what_runs_and_the_node_groups_are_imported_together(
+    cluster: Running, fleet: None, on_aws: ClusterEntry, tmp_path: Path
+) -> None:
+    """With the command that keeps the groups protected until the first `up`."""
+    folder = tmp_path / "fleet"
+    done = run(folder, "--kubeconfig", cluster.kubeconfig, *ARGUMENTS, "--own", "node-groups")
+    assert done.exit_code == 0, done.output
+    settings = yaml.safe_load((folder / "Pulumi.prod.yaml").read_text())["config"]
+    types = settings["inference-platform:gpuNodes"]["types"].values()
+    owned = {group["name"] for settings_of_type in types for group in settings_of_type["ownedGroups"]}
+    assert settings["inference-platform:adopted"]["objects"]
+    resources: list[Object] = json.loads((folder / ".workbench/import.prod.json").read_text())["resources"]
+    ids = {resource["id"] for resource in resources if resource["type"] == "aws:eks/nodeGroup:NodeGroup"}
+    assert owned == {"a10g", "l4-spot"}
+    assert ids == {f"{one_cluster.NAME}:{name}" for name in owned}
+    assert any(resource["type"].startswith("kubernetes:") for resource in resources)
+    assert "Import the node groups and what runs with the Pulumi CLI" in done.output
+    assert "pulumi import" in done.output
+    assert "--protect=false" not in done.output
+
+
 def test_a_dry_run_names_what_another_cluster_is(
     cluster: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
