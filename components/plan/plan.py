@@ -222,7 +222,10 @@ def _scaled_cluster(environment: Environment, groups: Sequence["NodePlan"]) -> E
     cluster, cloud = environment.cluster, environment.cloud
     if cluster is None or cloud is None or cloud.general_nodes:
         return environment
-    if not all(group.existing for group in groups) or not (groups or cloud.existing):
+    if not all(group.existing for group in groups):
+        return environment
+    # Without models, nothing is known of the nodes of a program; a stack knows that it creates none.
+    if not groups and not (cloud.existing and cloud.node_policy is not None):
         return environment
     return replace(environment, cluster=replace(cluster, node_autoscaler=""))
 
