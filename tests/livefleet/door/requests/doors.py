@@ -59,8 +59,8 @@ class StoodDoor:
     def logged(self) -> list[Object]:
         """Return the access log once it has a line for every request; none is under way then.
 
-        Envoy writes a line when a request has ended, which may be after its client has the answer, and passes lines
-        on every ten seconds, or some time after it is asked to.
+        Envoy logs a request when it has ended, which may be after its client has the answer. It writes buffered lines
+        to the file every ten seconds, and not at once when told to reopen it.
         """
 
         def complete() -> tuple[list[Object]] | None:
