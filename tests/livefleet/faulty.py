@@ -1,11 +1,9 @@
 """A small fleet in a real control plane, played by the real process: four nodes with room for one pod each."""
 
 import json
-import math
-import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +60,6 @@ class Faulty:
 
     cwd: Path
     control: ControlClient
-    seconds: int = 0
-    """For which a load is to last on this machine."""
 
     def run(self, *arguments: str) -> Json:
         """Run a command on it that writes JSON."""
@@ -83,6 +79,10 @@ class Faulty:
         """Whether all replicas are Ready, and none is on its way."""
         found = self.model()
         return (found.ready, found.starting, found.pending) == (REPLICAS, 0, 0)
+
+    def wait_until_replaced(self, pods: Collection[str]) -> None:
+        """Wait until pods are gone, and all replicas are Ready."""
+        eventually(lambda: self.pods().keys().isdisjoint(pods) and self.is_whole(), "a whole fleet again", pause=0.5)
 
 
 def fleet() -> LiveFleet:
@@ -157,9 +157,7 @@ def faulty(folder: Path, kube: Kube, state_dir: Path) -> Iterator[Faulty]:
     try:
         kube.apply(_deployment(), manager="tests")
         eventually(found.is_whole, "the fleet is whole", pause=0.5)
-        begun = time.monotonic()
-        found.run("speed", "--starts", str(STARTS))
-        yield replace(found, seconds=6 + math.ceil(4 * (time.monotonic() - begun)))
+        yield found
     finally:
         kube.delete("apps/v1", "Deployment", MODEL, NAMESPACE)
         eventually(lambda: not kube.list("v1", "Pod", NAMESPACE), "the pods are gone")

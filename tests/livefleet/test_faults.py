@@ -1,45 +1,50 @@
 """What clients see of a fault: the requests that it hit, no others, and a fleet that is whole again."""
 
+import itertools
 import json
-import subprocess
-import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.commands.support import ROOT
+from livefleet.load.arrivals import DueRequest
+from livefleet.load.session import LoadTargetOptions, run_load
 from tests.livefleet.faulty import KEY, REPLICAS, STARTS, ZONES, Faulty, faulty
 from tests.monitoring.programs.daemon import eventually
 from toolkit.kube import Kube
 
+Report = dict[str, Any]
 RATE = 15
 BROKEN = {"connection lost", "stream cut off", "no connection"}
 
 
 @contextmanager
-def under_load(fleet: Faulty, report: Path) -> Iterator[None]:
-    """Put load on the model, so that each pod computes some ten requests; it has ended afterwards.
+def under_load(fleet: Faulty) -> Iterator[Report]:
+    """Put load on the model, so that each pod computes some ten requests; its report is there afterwards.
 
-    It takes longer than a command that breaks something under it, and until the fleet is whole again.
+    It lasts as long as the block, however long this machine takes for what breaks and heals in it.
     """
-    command = [sys.executable, "-m", "workbench", "load", "--cwd", str(fleet.cwd), "--model", "chat"]
-    options = ["--rate", RATE, "--duration", f"{fleet.seconds}s", "--output-tokens", 100, "--save", report]
-    with subprocess.Popen(
-        [*command, *map(str, options)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as process:
+    report, ended = Report(), threading.Event()
+    options = LoadTargetOptions(
+        "chat", "", "local", fleet.cwd, door=False, follow="", chat=True, whole=False, timeout="60s", key_env=""
+    )
+    numbers = itertools.takewhile(lambda _: not ended.is_set(), itertools.count())
+    requests = (DueRequest(number / RATE, 100, 100) for number in numbers)
+    with ThreadPoolExecutor(1) as thread:
+        loading = thread.submit(run_load, options, requests)
         try:
-            eventually(lambda: process.poll() is not None or fleet.model().running >= 10, "requests in every pod")
-            yield
-            output, _ = process.communicate(timeout=fleet.seconds + 60)
-            assert process.returncode == 0, output
+            eventually(lambda: loading.done() or fleet.model().running >= 10, "requests in every pod")
+            yield report
         finally:
-            process.kill()
+            ended.set()
+    report |= json.loads(loading.result().as_json())
 
 
-def errors(report: dict[str, Any]) -> int:
+def errors(report: Report) -> int:
     return sum(report["errors"].values())
 
 
@@ -49,17 +54,13 @@ def fleet(tmp_path_factory: pytest.TempPathFactory, live_kube: Kube, live_state:
         yield found
 
 
-def test_a_node_deleted_under_load(fleet: Faulty, tmp_path: Path) -> None:
-    report = tmp_path / "load.json"
-    with under_load(fleet, report):
+def test_a_node_deleted_under_load(fleet: Faulty) -> None:
+    with under_load(fleet) as found:
         outcome = fleet.run("fault", "node", "--model", "chat")
-    eventually(fleet.is_whole, "the fleet is whole again", pause=0.5)
-    pods = fleet.pods()
+        fleet.wait_until_replaced(outcome["pods"])
     assert len(outcome["pods"]) == 1
     assert outcome["broken"] > 0
-    assert outcome["pods"][0] not in pods
-    assert len({pod.node for pod in pods.values()}) == REPLICAS
-    found = json.loads(report.read_text())
+    assert len({pod.node for pod in fleet.pods().values()}) == REPLICAS
     (fault,) = (event for event in found["fleet"]["events"] if event["kind"] == "fault")
     # Errors only on the requests that the node held, and all of them in the report.
     assert len(fault["hit"]) == errors(found)
@@ -68,21 +69,18 @@ def test_a_node_deleted_under_load(fleet: Faulty, tmp_path: Path) -> None:
     assert {each["error"] for each in fault["hit"]} <= BROKEN
     assert fault["in_flight"] > len(fault["hit"])
     assert fault["later"] == 0
-    assert 0 < fault["seconds"] < fleet.seconds
     series = found["fleet"]["series"]
+    assert 0 < fault["seconds"] < series["seconds"][-1]
     assert min(series["ready"]) == REPLICAS - 1
     assert series["ready"][-1] == REPLICAS
-    assert found["answered"] > 10 * errors(found)
+    assert found["answered"] == found["requests"] - errors(found)
 
 
-def test_a_spot_node_is_taken_back_under_load_and_no_request_is_lost(fleet: Faulty, tmp_path: Path) -> None:
-    report = tmp_path / "load.json"
-    with under_load(fleet, report):
+def test_a_spot_node_is_taken_back_under_load_and_no_request_is_lost(fleet: Faulty) -> None:
+    with under_load(fleet) as found:
         outcome = fleet.run("fault", "spot", "--model", "qwen")
-    eventually(fleet.is_whole, "the fleet is whole again", pause=0.5)
+        fleet.wait_until_replaced(outcome["pods"])
     assert (len(outcome["pods"]), outcome["broken"]) == (1, 0)
-    assert outcome["pods"][0] not in fleet.pods()
-    found = json.loads(report.read_text())
     assert found["errors"] == {}
     announced, *gone = (event for event in found["fleet"]["events"] if event["kind"] == "fault")
     assert announced["in_flight"] > 0
@@ -95,7 +93,7 @@ def test_a_killed_pod_is_made_anew(fleet: Faulty) -> None:
     assert outcome["pods"] == [outcome["name"]]
     assert outcome["name"] in before
     assert outcome["name"].startswith(KEY)
-    eventually(lambda: fleet.is_whole() and outcome["name"] not in fleet.pods(), "a new pod", pause=0.5)
+    fleet.wait_until_replaced(outcome["pods"])
 
 
 def test_a_zone_that_is_gone_leaves_the_others_and_comes_back(fleet: Faulty) -> None:
