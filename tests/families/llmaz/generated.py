@@ -116,28 +116,32 @@ def playgrounds(draw: st.DrawFn) -> list[Object]:
 
 
 @st.composite
-def manifests(draw: st.DrawFn, release: str) -> list[Object]:
-    """A Playground and a Service with all that they refer to, in the form of a release."""
+def manifests(draw: st.DrawFn, release: str, target: str = "") -> list[Object]:
+    """A Playground and a Service with all that they refer to, in the form of a release.
+
+    With a target, half of them have no field that the target lacks: of few others would all be expressible there.
+    """
     at = RELEASES.names.index(release)
+    to = RELEASES.names.index(target) if target and draw(st.booleans()) else at
     is_spread = draw(st.booleans()) and draw(st.booleans())
-    documents = [_model(draw, "m", at, is_spread=is_spread), _model(draw, "d", at)]
+    documents = [_model(draw, "m", at, to, is_spread=is_spread), _model(draw, "d", at, to)]
     backend = draw(st.sampled_from(["own", "own", "vllm", "llamacpp"]))
     triggers = draw(st.sampled_from([[], ["a"], ["a", "b"]])) if at == 0 else []
     others = draw(st.sampled_from([[], ["speculative-decoding"], ["other"], ["model-parallelism"]]))
     configs = ["default", *others]
-    documents.append(_runtime(draw, at, configs, triggers))
-    documents.append(_playground(draw, at, backend, configs, triggers))
+    documents.append(_runtime(draw, at, to, configs, triggers))
+    documents.append(_playground(draw, at, to, backend, configs, triggers))
     documents.append(_service(draw, at))
     return documents
 
 
-def _model(draw: st.DrawFn, name: str, at: int, *, is_spread: bool = False) -> Object:
+def _model(draw: st.DrawFn, name: str, at: int, to: int, *, is_spread: bool = False) -> Object:
     limits = "requests" if at == 0 else "limits"
     flavor: Object = {"name": "f", limits: {"nvidia.com/gpu": draw(st.sampled_from([1, 2]))}}
     if is_spread:
         flavor["params"] = {"PP": "2"}
     model = open_model(name, draw(sources()), flavors=[flavor] if draw(st.booleans()) or is_spread else None)
-    if at == len(RELEASES.names) - 1 and draw(st.booleans()):
+    if min(at, to) == len(RELEASES.names) - 1 and draw(st.booleans()):
         model["spec"]["ownedBy"] = "team"
     return model
 
@@ -149,14 +153,14 @@ def _trigger(draw: st.DrawFn) -> Object:
     return {"hpa": hpa}
 
 
-def _runtime(draw: st.DrawFn, at: int, configs: list[str], triggers: list[str]) -> Object:
+def _runtime(draw: st.DrawFn, at: int, to: int, configs: list[str], triggers: list[str]) -> Object:
     resources = {"requests": {"cpu": draw(_QUANTITIES)}}
     spec: dict[str, Any] = {"image": "example.com/engine", "version": "v1"}
     if draw(st.booleans()):
         spec["commands" if at < _INLINE else "command"] = ["serve", "now"]
-    if at < _INLINE and draw(st.booleans()):
+    if max(at, to) < _INLINE and draw(st.booleans()):
         spec["multiHostCommands"] = {"leader": ["sh", "-c", "lead\n"], "worker": ["sh", "-c", "work"]}
-    if at >= _INLINE and draw(st.booleans()):
+    if min(at, to) >= _INLINE and draw(st.booleans()):
         spec["lifecycle"] = {"preStop": {"sleep": {"seconds": 5}}}
     if draw(st.booleans()):
         spec["envs"] = [{"name": "R", "value": "1"}]
@@ -172,13 +176,13 @@ def _runtime(draw: st.DrawFn, at: int, configs: list[str], triggers: list[str]) 
             shared["resources"] = resources
         if draw(st.booleans()):
             shared["scaleTrigger"] = _trigger(draw)
-        if draw(st.booleans()):
+        if to > 0 and draw(st.booleans()):
             shared["sharedMemorySize"] = "1Gi"
         spec["recommendedConfigs"] = [{"name": name, "args": words, **shared} for name in configs]
     return {**runtime(), "spec": spec}
 
 
-def _playground(draw: st.DrawFn, at: int, backend: str, configs: list[str], triggers: list[str]) -> Object:
+def _playground(draw: st.DrawFn, at: int, to: int, backend: str, configs: list[str], triggers: list[str]) -> Object:
     spec: dict[str, Any] = {}
     if draw(st.booleans()):
         spec["modelClaims"] = {"models": [{"name": "m"}, {"name": "d", "role": "draft"}]}
@@ -192,7 +196,7 @@ def _playground(draw: st.DrawFn, at: int, backend: str, configs: list[str], trig
             config |= {**({"configName": named} if named else {}), "args": args}
     if draw(st.booleans()):
         config["envs"] = [{"name": "P", "value": draw(_WORDS)}]
-    if at > 0 and draw(st.booleans()):
+    if min(at, to) > 0 and draw(st.booleans()):
         config["sharedMemorySize"] = "2Gi"
     if draw(st.booleans()):
         elastic: Object = {"minReplicas": draw(st.integers(1, 3))}

@@ -76,7 +76,7 @@ def test_what_is_rendered_stays_and_there_and_back_is_where_one_was(pair: tuple[
     clean = list[int]()
 
     @settings(max_examples=EXAMPLES, database=None)
-    @given(manifests(origin))
+    @given(manifests(origin, target))
     def holds(documents: list[Object]) -> None:
         batch = migrated(documents, origin, target)
         if batch.losses:
