@@ -136,7 +136,7 @@ def _cells(option: "FitOption", speed: GenerationSpeed | None) -> list[str]:
         f"{option.parallel.tensor} x {option.parallel.pipeline}",
         str(option.replicas),
         verdict.fit.value,
-        f"{option.cache_bytes / _GIB:.1f}",
+        f"{option.cache_bytes / _GIB:.1f}" if option.cache_bytes > 0 else "-",
         f"{verdict.largest_context:,}" if verdict.largest_context else "-",
         f"{option.users * option.replicas:,}" if option.users else "-",
         f"{_round(speed.tokens)} ({_round(speed.low)}-{_round(speed.high)})" if speed else "-",

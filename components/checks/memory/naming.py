@@ -50,6 +50,10 @@ _UNNAMED_TYPES = re.compile(
 )
 """Publishers and models with weights of 4 or 8 bits whose names do not state it. For Mistral AI, since December 2025;
 its names end in year and month."""
+_NATIVE_FP8 = re.compile(r"^deepseek-ai/deepseek-(v3|r1)(?!-distill)", re.IGNORECASE)
+"""Models that are trained and published with 8 bits (README_WEIGHTS.md of deepseek-ai/DeepSeek-V3, and the cards of
+R1, V3.1 and V3.2)."""
+_LEAST_UNNAMED, _MOST_UNNAMED = Decimal("4.25"), Decimal(16)
 _UNNAMED_BITS = re.compile(
     r"quant|auto[-_]?round|gptqmodel|autoawq|marlin|torchao|squeezellm|compressed", re.IGNORECASE
 )
@@ -165,11 +169,19 @@ def _of_repository(name: str) -> Shape | None:
     own = name.rpartition("/")[2]
     named, least, most = _type_of(name)
     is_open = not named and _UNNAMED_BITS.search(own)
+    is_unnamed = not named and (_UNNAMED_TYPES.search(name) or _UNNAMED_BITS.search(name))
     like = None if is_open else _known_base(own)
     if like is not None and (like.dtype in _WHOLE or _normalized(own) == _normalized(like.name)):
-        dtype = named or like.dtype
-        size = like.weights_bytes if dtype == like.dtype else None
         basis = f"what is known of {like.name}, which has the same name"
+        dtype = named or like.dtype
+        # X-FP8 tells the layers of X, but not the type of its weights.
+        if not named and like.dtype not in _WHOLE and _type_of(like.name.rpartition("/")[2])[0]:
+            if is_unnamed and like.parameters:
+                most, least = (int(like.parameters * bits / 8) for bits in (_MOST_UNNAMED, _LEAST_UNNAMED))
+                basis += f", with {_LEAST_UNNAMED} to {_MOST_UNNAMED} bits per parameter"
+                return replace(like, dtype="", weights_bytes=most, estimate=basis, least_bytes=least)
+            dtype = "bfloat16"
+        size = like.weights_bytes if dtype == like.dtype else None
         # The vocabulary of a quantized model stays at 16 bits, which needs its size.
         is_sized = like.parameters and (dtype in _WHOLE or like.embeddings is not None)
         if size is not None or is_sized:
@@ -181,8 +193,8 @@ def _of_repository(name: str) -> Shape | None:
     if count is None:
         return None
     text, low, high = count
-    if is_open or (not named and (_UNNAMED_TYPES.search(name) or _UNNAMED_BITS.search(name))):
-        least, most = Decimal("4.25"), Decimal(16)
+    if is_unnamed:
+        least, most = _LEAST_UNNAMED, _MOST_UNNAMED
     basis = f"{text} parameters in its name"
     span = SizeSpan(low, high, least, most, ends_are_wide=True)
     return Shape(name, span=span, estimate=basis)
@@ -240,6 +252,8 @@ def _type_of(name: str) -> tuple[str, Decimal, Decimal]:
     for pattern, dtype, least, most in _TYPES:
         if re.search(rf"(?<![a-z0-9])(?:{pattern})(?![a-z0-9])", name, re.IGNORECASE):
             return dtype, least, most
+    if _NATIVE_FP8.search(name):
+        return "fp8", Decimal(8), Decimal("8.5")
     return "", Decimal(16), Decimal(16)
 
 

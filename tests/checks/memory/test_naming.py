@@ -116,6 +116,36 @@ def test_the_type_of_weights(name: str, least: str, most: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "like", "dtype"),
+    [
+        # DeepSeek publishes 8 bits (the model card: "FP8 scale data format on both model weights and activations").
+        ("deepseek-ai/DeepSeek-V3.1", "nvidia/DeepSeek-V3.1-NVFP4", "fp8"),
+        ("zai-org/GLM-4.7", "zai-org/GLM-4.7-FP8", "bfloat16"),
+        ("org/GLM-4.7-NVFP4", "zai-org/GLM-4.7-FP8", "nvfp4"),
+        ("org/GLM-4.7-FP8", "zai-org/GLM-4.7-FP8", "fp8"),
+    ],
+)
+def test_a_type_in_the_name_of_the_known_model_is_its_own(name: str, like: str, dtype: str) -> None:
+    """Models that are quantized in different ways have the same layers and parameters."""
+    found, known = estimate(name), shape_of(like)
+    assert found
+    assert known
+    assert (found.layers, found.parameters, found.dtype) == (known.layers, known.parameters, dtype)
+    assert (found.weights_bytes, found.least_bytes) == (None, None)
+
+
+def test_weights_of_an_unnamed_type_are_a_range() -> None:
+    """Others than DeepSeek publish its models with 16 bits, and quantized without a word in the name."""
+    found, known = estimate("unsloth/DeepSeek-V3.1"), shape_of("nvidia/DeepSeek-V3.1-NVFP4")
+    assert found
+    assert known
+    assert known.parameters
+    assert (found.layers, found.dtype) == (known.layers, "")
+    assert found.weights_bytes == pytest.approx(known.parameters * 2)
+    assert found.least_bytes == pytest.approx(known.parameters * 4.25 / 8)
+
+
+@pytest.mark.parametrize(
     ("name", "like"),
     [
         ("unsloth/Qwen3-8B", "Qwen/Qwen3-8B"),
