@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from components.checks.metrics.keda import query_of
 from components.checks.metrics.uses import Scaler, scalers_of, scrape_targets
 from components.fleet.autoscalers import Autoscaler
 from components.fleet.cloud_providers import default_provider
@@ -24,6 +25,7 @@ from ..reading.endpoints import key_of_workload, served_endpoints
 from ..reading.roles import PodRole
 from ..reading.workloads import served_workloads
 from .fleet import Gauge, VirtualFleet, VirtualGroup, VirtualPod, VirtualScaler, VirtualWorkload
+from .keda import scaler_of
 
 if TYPE_CHECKING:
     from components.plan.costs.bill import Bill
@@ -118,8 +120,21 @@ def _scaler(planned: "Plan", autoscaler: Autoscaler, reader: Scaler | None, inte
     """Return an autoscaler, or why it is not simulated."""
     if autoscaler.operated:
         return "its autoscaler is the controller of its operator, which is not simulated here"
-    if autoscaler.replacement is not None:
-        return f"KEDA, which follows its {autoscaler.body['kind']}, is not simulated"
+    if autoscaler.replacement is not None and reader is not None:
+        if not reader.target.workload.replicas:
+            return "KEDA's start of a workload without replicas is not simulated"
+        window = planned.environment.metrics.window
+        queries = {
+            query_of(use, window): Gauge(use.metric.kind)
+            for use in reader.uses
+            if use.kind == "Pods"
+            and use.metric
+            and use.quantile is None
+            and use.metric.kind in _GAUGES
+            # Labels may select some of the series of a pod.
+            and not use.selector
+        }
+        return scaler_of(autoscaler.replacement["spec"], queries, interval)
     if reader is None or not reads_simulated_metrics(planned, autoscaler):
         return "its autoscaler reads metrics that are not simulated"
     gauges: dict[str, Gauge] = {}
