@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ...contract.clock import HOURS_PER_MONTH
 from ...fleet.levels import LatencyTargets, Load
@@ -112,7 +112,8 @@ class Question:
         return replace(self.targets, ttft_ms=left)
 
 
-class WholeInstances(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class WholeInstances:
     """Instances of one type, with their price."""
 
     count: int
