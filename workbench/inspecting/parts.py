@@ -13,7 +13,7 @@ from components.engines.served.names import served_names
 from components.engines.serving import serving_line
 from components.engines.settings import Setting
 from components.engines.versions import format_version
-from components.fleet.instances import accelerator_resources
+from components.fleet.instances import is_accelerator
 from components.fleet.objects import Object
 from components.fleet.rendered import Rendered
 from components.fleet.shapes import shape_of
@@ -224,7 +224,7 @@ def _accelerators(body: Object) -> dict[str, int]:
             resources = container.get("resources") or {}
             amounts = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
             for key, amount in amounts.items():
-                if key in accelerator_resources() and is_quantity(amount):
+                if is_accelerator(key) and is_quantity(amount):
                     total[key] = total.get(key, 0) + int(parse_quantity(amount)) * template.pods
     return total
 
