@@ -104,9 +104,9 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
 
 
 def _only_existing(settings: Settings, groups: Sequence[NodeGroupPlan], charts: Sequence[str]) -> bool:
-    """Whether the Karpenter of the cluster launches all nodes, in pools that exist."""
+    """Whether all nodes exist, or are launched by the Karpenter of the cluster in pools that exist."""
     own = created(groups) or settings.gpu_nodes.general_pool or KARPENTER in charts
-    return bool(groups) and not own
+    return (bool(groups) or settings.cluster.existing) and not own
 
 
 def _exports(settings: Settings, planned: Plan, cluster: Cluster, nodes: "_ModelNodes") -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """dev, staging and prod: what they register in AWS, in what order, and what they refuse."""
 
 import datetime
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from tests.stacks.reach.previews import preview
 from tests.stacks.shipped import MOMENT, ON_AWS, ROOT, Clock, run
 from workbench.engine.values import UNKNOWN
 
+EXISTING: dict[str, Any] = {"cluster": {"version": "1.36", "existing": True}}
 GROUP = "aws:eks/nodeGroup:NodeGroup"
 WITHOUT_TAGS = {
     "aws:autoscaling/tag:Tag",
@@ -142,6 +145,25 @@ class TestStaging:
         assert [entry.name for entry in graph.of(GROUP)] == ["cluster-system"]
         pools = {e.inputs["metadata"]["name"] for e in graph.of("kubernetes:karpenter.sh/v1:NodePool")}
         assert pools == set(graph.exports["nodes"])
+
+    @pytest.mark.parametrize(
+        ("changes", "pools", "created"),
+        [
+            (EXISTING, {}, False),
+            (EXISTING, {"generalPool": {}}, True),
+            ({}, {}, True),  # a new cluster, in which the stack installs Karpenter
+        ],
+    )
+    def test_karpenter_has_access_only_if_the_stack_adds_nodes(
+        self, changes: dict[str, Any], pools: dict[str, Any], created: bool, tmp_path: Path
+    ) -> None:
+        spec = {"familyName": "opt", "source": {"modelHub": {"modelID": "facebook/opt-125m"}}}
+        body = {"apiVersion": "llmaz.io/v1alpha1", "kind": "OpenModel", "metadata": {"name": "opt"}, "spec": spec}
+        path = tmp_path / "model.yaml"
+        path.write_text(json.dumps(body))
+        graph = run("dev", models=[str(path)], gpuNodes={"provisioner": "karpenter", **pools}, **changes)
+        assert bool(graph.of("inference-platform:index:KarpenterAccess")) is created
+        assert bool(graph.of("kubernetes:karpenter.sh/v1:NodePool")) is bool(pools)
 
     def test_karpenter_has_an_identity_for_its_nodes_and_its_queue(self, graphs: dict[str, Recorded]) -> None:
         graph = graphs["staging"]
