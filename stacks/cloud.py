@@ -70,9 +70,11 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     cluster = Cluster("cluster", cluster_args(settings, network.control_plane_subnet_ids, system), options)
     nodes = _ModelNodes(settings, groups, network, cluster, aws)
     charts = [prerequisite.chart.name for prerequisite in planned.prerequisites]
+    installed = charts if settings.prerequisites.install else []
     if settings.gpu_nodes.provisioner == Provisioner.KARPENTER and not _only_existing(settings, groups, charts):
         nodes.before.append(nodes.prepare_karpenter())
-    roles = [chart for chart in charts if chart in controllers()]
+    # Roles of other controllers belong to those who install them, and so do their Pod Identity associations.
+    roles = [chart for chart in installed if chart in controllers()]
     if not settings.answers_challenges:
         roles = [role for role in roles if role != DNS_CHALLENGES]
     identities = nodes.identities(planned.namespaces, roles)

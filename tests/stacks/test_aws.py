@@ -139,6 +139,26 @@ class TestDev:
         assert not [entry.key for entry in graphs["dev"].graph if entry.registration.protect]
 
 
+@pytest.mark.parametrize(
+    ("prerequisites", "charts", "roles"),
+    [
+        ({"install": True}, {"cluster-autoscaler", "nvidia-device-plugin"}, {"cluster-autoscaler"}),
+        ({"install": True, "present": ["cluster-autoscaler"]}, {"nvidia-device-plugin"}, set()),
+        ({"install": False}, set(), set()),
+    ],
+    ids=str,
+)
+def test_controllers_have_roles_if_the_stack_installs_them(
+    prerequisites: dict[str, Any], charts: set[str], roles: set[str]
+) -> None:
+    model = ["stacks/models/qwen-chat.yaml"]
+    graph = run("dev", models=model, gpuNodes={}, frontDoor={}, hardening={}, prerequisites=prerequisites)
+    assert {entry.name.removeprefix("fleet-") for entry in graph.of("kubernetes:helm.sh/v3:Release")} == charts
+    for kind in ("aws:iam/role:Role", "aws:eks/podIdentityAssociation:PodIdentityAssociation"):
+        names = (entry.name for entry in graph.of(kind) if entry.name.startswith("identities-"))
+        assert {name.removeprefix("identities-") for name in names} == roles
+
+
 class TestStaging:
     def test_karpenter_makes_the_nodes(self, graphs: dict[str, Recorded]) -> None:
         graph = graphs["staging"]
