@@ -3,6 +3,7 @@
 import functools
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from ..contract.tables import load_table
@@ -38,6 +39,15 @@ def serving_line(container: Mapping[str, Any], engine: str = "") -> CommandLine 
     # The command of an engine is the first word after its program, or the first argument of the entrypoint.
     command = words[1:2] if words and words[0] in known.programs else words[:1]
     return None if command and command[0] in _table()["commands"].get(line.engine, ()) else line
+
+
+def demonstration_of(line: CommandLine) -> str:
+    """Return the program that runs, if it has neither the OpenAI API nor metrics; empty for any other server."""
+    known = engines().get(line.engine)
+    if known is None or not known.demonstrations:
+        return ""
+    modules = (after for words in (line.words, *commands_of(line)) for word, after in pairwise(words) if word == "-m")
+    return next((module for module in modules if module in known.demonstrations), "")
 
 
 def _engine_in_script(line: CommandLine) -> Engine | None:
