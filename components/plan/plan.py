@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..checks.front_door.door import FrontDoorPlan, front_door
 from ..checks.front_door.words import Exposure
 from ..checks.hardening.secrets import check_secrets
+from ..checks.memory.context import check_context
 from ..checks.memory.verdicts import WorkloadVerdict, check_memory, verdicts
 from ..checks.metrics.chain import MetricChain, metric_chain, with_scaled_objects
 from ..contract.collection import paused_collection
@@ -131,6 +132,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         *check_exemptions(fleet, environment),
         *check_secrets(fleet, manifests.resources),
         *check_memory(memory),
+        *check_context(memory),
         *environment.shapes.problems,
     ]
     cloud_groups, cloud_problems = _cloud_nodes(fleet, environment)

@@ -310,7 +310,10 @@ def test_a_region_has_its_prices() -> None:
         (("qwen2.5-7b-instrct",), "similar models: Qwen/Qwen2.5-7B-Instruct"),
         (("qwen2.5-7b-instrct",), "a config.json or its folder, a GGUF file, or --parameters"),
         (("--parameters", "70"), "must be a number of parameters such as 7B"),
-        (("--parameters", "7B"), "add --max-len"),
+        (("--parameters", "7B"), "--max-len: the context of unnamed/model-7B is unknown; pass the tokens"),
+        (("org/any-24B",), "--max-len: the context of org/any-24B is unknown; pass the tokens"),
+        # Its max_position_embeddings are 32,768.
+        ((MODEL, "--max-len", "32769"), "has a context of 32,768 tokens, and vllm does not start with a longer one"),
         ((MODEL, "--parameters", "7B"), "cannot be used together"),
         ((MODEL, "--gpu", "L99"), "L99"),
         ((MODEL, "--engine", "foo"), "--engine: must be an engine"),

@@ -56,6 +56,7 @@ class RuleId(StrEnum):
     GPUS_UNEQUAL = "gpus-unequal"
     GPUS_ABSENT = "gpus-absent"
     GPUS_CONTRADICTED = "gpus-contradicted"
+    CONTEXT_TOO_LONG = "context-too-long"
     MEMORY_EXCEEDED = "memory-exceeded"
     MEMORY_TIGHT = "memory-tight"
     MEMORY_NOT_REQUESTED = "memory-not-requested"
