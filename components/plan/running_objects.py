@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import ConfigDict, ValidationError
 
@@ -14,9 +14,10 @@ from ..contract.messages import explain
 from ..contract.meta import JsonObject, Resource
 from ..contract.problems import Problem, field_path
 from ..contract.schema.embedded import Metrics, PodTemplate, ScaleBehavior, format_value
-from ..engines.command_line import command_line_of
+from ..engines.command_line import CommandLine, command_line_of
 from ..engines.served.names import served_names
 from ..engines.serving import serving_line
+from ..families import labelled_server
 from ..fleet.arguments import check_arguments
 from ..fleet.autoscalers import Autoscaler
 from ..fleet.extended_resources import fractional_devices
@@ -169,7 +170,8 @@ def running_workload(
     _complete(written, templates[0].body)
     front = templates[0]
     containers = front.body["spec"]["containers"]
-    lines = [serving_line(container) or command_line_of(container) for container in containers]
+    served = serving_lines(front.body)
+    lines = [line or command_line_of(container) for line, container in zip(served, containers, strict=True)]
     server = server_of(containers, source, f"{front.field.path}.spec.containers", lines=lines)
     if containers_path:
         args = Origin(source, f"{containers_path}.args")
@@ -189,6 +191,24 @@ def running_workload(
         source, source.kind.kind, workload.name, workload.namespace, workloads=(workload,), requires=shape.requires
     )
     return item, (*problems, *findings.problems)
+
+
+def serving_lines(template: Mapping[str, Any]) -> list[CommandLine | None]:
+    """Return the command line of each container of a pod that serves models; None for the others.
+
+    Labels tell the engine only if no image or program does, as for an image of a registry of one's own.
+    """
+    containers = (template.get("spec") or {}).get("containers")
+    containers = containers if isinstance(containers, list) else []
+    lines = [serving_line(each) if isinstance(each, dict) else None for each in containers]
+    labels = (template.get("metadata") or {}).get("labels")
+    server = labelled_server(labels) if isinstance(labels, dict) and not any(lines) else None
+    if server is None:
+        return lines
+    return [
+        serving_line(each, server.engine) if isinstance(each, dict) and each.get("name") == server.container else None
+        for each in containers
+    ]
 
 
 def passed_workload(other: OtherObject, namespace: str) -> Rendered | None:

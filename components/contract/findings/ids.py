@@ -35,6 +35,7 @@ class RuleId(StrEnum):
     WEIGHTS_ELSEWHERE = "weights-elsewhere"
 
     ENGINE_UNKNOWN = "engine-unknown"
+    ENGINE_NOT_OPENAI = "engine-not-openai"
     ENGINE_TOO_OLD = "engine-too-old"
     IMAGE_MISSING = "image-missing"
     IMAGE_LACKS_PROGRAM = "image-lacks-program"

@@ -15,7 +15,7 @@ from ....engines.memory_settings.table import memory_settings_table
 from ....engines.registry import engines
 from ....engines.scripts.commands import engine_line
 from ....engines.settings import Setting
-from ....fleet.instances import Instance, accelerator_resources, instance
+from ....fleet.instances import Instance, instance, is_accelerator
 from ....fleet.workloads import NamedWeights, Server, SpreadField, Workload
 from ..accelerators.devices import GIB
 from ..cases import EngineMemory, MemoryCase, Parallel
@@ -57,7 +57,7 @@ def placement_of(workload: Workload) -> Placement | str:
         (key, int(amount), demand)
         for demand in workload.pods
         for key, amount in demand.requests.items()
-        if key in accelerator_resources() and amount > 0
+        if is_accelerator(key) and amount > 0
     ]
     if not counts:
         return "the pods request no accelerator"
