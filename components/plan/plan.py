@@ -184,6 +184,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
     )
     problems = [
         *root_causes([*planned.problems, *passed.problems, *preempting]),
+        *_unchecked_servers(manifests, environment),
         *_check_images(fleet, passed.objects, needed, environment),
     ]
     scope = Scope(environment.ignore, environment.file, is_known=environment.cluster is not None)
@@ -203,6 +204,14 @@ def passed_workloads(manifests: Manifests, environment: Environment) -> Iterator
         item = passed_workload(other, environment.options.namespace)
         if item is not None:
             yield item
+
+
+def _unchecked_servers(manifests: Manifests, environment: Environment) -> Iterator[Problem]:
+    """Note the servers that are created unchanged, which no check judges."""
+    if environment.other_kinds is OtherKinds.APPLY and manifests.others:
+        from .running_objects import unchecked_servers
+
+        yield from unchecked_servers(manifests.others, environment.options.namespace)
 
 
 def _cloud_nodes(fleet: Fleet, environment: Environment) -> "tuple[tuple[NodePlan, ...], list[Problem]]":

@@ -1,6 +1,6 @@
 """Workloads and autoscalers of a cluster as parts of a fleet: see :mod:`.running`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -8,11 +8,12 @@ from pydantic import ConfigDict, ValidationError
 
 from ..contract.base import ApiModel, Json, NaturalInt32, PositiveInt32
 from ..contract.findings.collector import Findings
+from ..contract.findings.ids import RuleId
 from ..contract.kinds import Kind
 from ..contract.load import LoadedResource, OtherObject
 from ..contract.messages import explain
 from ..contract.meta import JsonObject, Resource
-from ..contract.problems import Problem, field_path
+from ..contract.problems import Problem, Severity, field_path
 from ..contract.schema.embedded import Metrics, PodTemplate, ScaleBehavior, format_value
 from ..engines.command_line import CommandLine, command_line_of
 from ..engines.served.names import served_names
@@ -222,6 +223,26 @@ def passed_workload(other: OtherObject, namespace: str) -> Rendered | None:
         return None
     body = in_namespace(other.value, namespace)
     return None if malformed(body, other.file) else running_workload(body, other.file)[0]
+
+
+def unchecked_servers(others: Iterable[OtherObject], namespace: str) -> Iterator[Problem]:
+    """Note the servers among the objects that are passed through: plans judge the workloads of families only.
+
+    Args:
+        others: The objects.
+        namespace: Namespace of objects that set none.
+    """
+    for other in others:
+        item = passed_workload(other, namespace)
+        engine = next((workload.server.line.engine for workload in item.workloads), "") if item else ""
+        if engine:
+            yield other.problem(
+                "spec",
+                f"this server of {engine} is created unchanged; its memory, cost and settings are not checked: pass "
+                "its manifest to workbench inspect --from",
+                Severity.NOTE,
+                rule=RuleId.UNCHANGED_UNCHECKED,
+            )
 
 
 def running_autoscaler(hpa: Object, file: str) -> tuple[Rendered | None, tuple[Problem, ...]]:

@@ -152,6 +152,7 @@ class RuleId(StrEnum):
     PREREQUISITES_MISSING = "prerequisites-missing"
     PREREQUISITES_CONFLICT = "prerequisites-conflict"
     PREREQUISITES_TOO_NEW = "prerequisites-too-new"
+    UNCHANGED_UNCHECKED = "unchanged-unchecked"
     OTHERS_REFUSED = "others-refused"
     TRACE_UNREAD = "trace-unread"
 
