@@ -330,6 +330,28 @@ def test_usage_errors_end_with_2(arguments: tuple[str, ...], message: str) -> No
     assert message in done.stderr
 
 
+def test_a_configuration_of_any_name_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text('{"architectures": ["LlamaForCausalLM"], "num_hidden_layers": -4}')
+    done = workbench("fit", str(file))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{file}: num_hidden_layers is -4")
+
+
+def test_the_flag_for_four_bits_says_what_the_name_says() -> None:
+    """70 billion parameters of AWQ are 30 GiB or more, whoever says so; GPTQ may have two bits."""
+    flag, name, open_flag = (
+        answer(*words, "--max-len", "8192", "--gpu", "A10G")["options"]
+        for words in (
+            ("--parameters", "70B", "--quantization", "awq"),
+            ("org/name-70B-AWQ",),
+            ("--parameters", "70B", "--quantization", "gptq"),
+        )
+    )
+    assert [option["instanceType"] for option in flag] == [option["instanceType"] for option in name]
+    assert flag[0]["instanceType"] != open_flag[0]["instanceType"] == "g5.xlarge"
+
+
 def test_a_model_of_unknown_size_says_so() -> None:
     done = workbench("fit", "kimi-k3")
     assert done.returncode == 1

@@ -61,7 +61,7 @@ def given_model(text: str, parameters: str) -> GivenModel:
     path = Path(text)
     if is_gguf(path):
         return _of_gguf(path)
-    if path.is_dir() or path.name == _CONFIG:
+    if path.exists() or path.name == _CONFIG:
         return _of_config(path)
     return _of_name(text.strip())
 

@@ -11,6 +11,7 @@ longer_context: set for engines that do not start with a context above that of t
 shared_context: whether the context is divided among the concurrent requests.
 cache: bytes per number in the KV cache, by type.
 converts: type to which weights are converted while they are loaded, by quantization; other methods convert nothing.
+bits: least and most bits per parameter, with scales, of weights of a quantization that has one width.
 whole_cache: cache types that mean the type of the weights.
 adapters: default number (most) and rank; a rank of null is that of the adapters themselves.
 speculation: keys of the JSON: model, tensor and method; own are the methods without a draft model, heads those with
@@ -70,6 +71,7 @@ class MemorySettingsTable:
     cache: Mapping[str, Decimal] = field(default_factory=dict)
     whole_cache: tuple[str, ...] = ()
     converts: Mapping[str, str] = field(default_factory=dict)
+    bits: Mapping[str, tuple[Decimal, Decimal]] = field(default_factory=dict)
     adapters: Mapping[str, int | None] = field(default_factory=dict)
     speculation: Mapping[str, Any] = field(default_factory=dict)
     unclear: Mapping[str, str] = field(default_factory=dict)
@@ -110,6 +112,10 @@ def _read(engine: Engine) -> MemorySettingsTable | None:
         cache={str(name): Decimal(str(number)) for name, number in facts.get("cache", {}).items()},
         whole_cache=tuple(facts.get("whole_cache", ())),
         converts=facts.get("converts", {}),
+        bits={
+            method: (Decimal(str(least)), Decimal(str(most)))
+            for method, (least, most) in facts.get("bits", {}).items()
+        },
         adapters=facts.get("adapters", {}),
         speculation=facts.get("speculation", {}),
         unclear=facts.get("unclear", {}),

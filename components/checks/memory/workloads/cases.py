@@ -168,8 +168,9 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
     if isinstance(draft, str):
         return draft
     if settings.quantized and shape.span and not shape.dtype:
-        span = shape.span._replace(least_bits=min(shape.span.least_bits, _LEAST_BITS))
-        shape = replace(shape, span=span)
+        least, most = settings.bits or (_LEAST_BITS, shape.span.most_bits)
+        least, most = min(shape.span.least_bits, least), min(shape.span.most_bits, most)
+        shape = replace(shape, span=shape.span._replace(least_bits=least, most_bits=most))
     if settings.quantized and shape.dtype in _UNQUANTIZED:
         return f"the engine is set to load quantized weights, but those of {shape.name} are {shape.dtype}"
     offloaded = _offloaded_bytes(shape, layout, parallel)
