@@ -339,7 +339,7 @@ def test_a_configuration_of_any_name_is_read(tmp_path: Path) -> None:
 
 
 def test_the_flag_for_four_bits_says_what_the_name_says() -> None:
-    """70 billion parameters of AWQ are 30 GiB or more, whoever says so; GPTQ may have two bits."""
+    """70 billion parameters of AWQ take at least 30 GiB, whether flag or name states it; GPTQ may have two bits."""
     flag, name, open_flag = (
         answer(*words, "--max-len", "8192", "--gpu", "A10G")["options"]
         for words in (

@@ -57,7 +57,7 @@ def test_a_longer_context_is_reported_where_it_is_written(
         ({}, 1),
         ({"env": [{"name": "OTHER", "value": "1"}]}, 1),
         ({"env": [{"name": "VLLM_ALLOW_LONG_MAX_MODEL_LEN", "value": "1"}]}, 0),
-        # Nobody but the cluster knows the variables of a Secret.
+        # The variables of a Secret are unknown.
         ({"envFrom": [{"secretRef": {"name": "s"}}]}, 0),
         ({"image": "vllm/vllm-openai:v0.8.5", "more": ["--rope-scaling", '{"rope_type": "yarn", "factor": 4.0}']}, 0),
         ({"more": ["--hf-overrides", '{"max_position_embeddings": 131072}']}, 0),
