@@ -70,9 +70,11 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     cluster = Cluster("cluster", cluster_args(settings, network.control_plane_subnet_ids, system), options)
     nodes = _ModelNodes(settings, groups, network, cluster, aws)
     charts = [prerequisite.chart.name for prerequisite in planned.prerequisites]
+    installed = charts if settings.prerequisites.install else []
     if settings.gpu_nodes.provisioner == Provisioner.KARPENTER and not _only_existing(settings, groups, charts):
         nodes.before.append(nodes.prepare_karpenter())
-    roles = [chart for chart in charts if chart in controllers()]
+    # Roles of other controllers belong to those who install them, and so do their Pod Identity associations.
+    roles = [chart for chart in installed if chart in controllers()]
     if not settings.answers_challenges:
         roles = [role for role in roles if role != DNS_CHALLENGES]
     identities = nodes.identities(planned.namespaces, roles)
@@ -104,9 +106,9 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
 
 
 def _only_existing(settings: Settings, groups: Sequence[NodeGroupPlan], charts: Sequence[str]) -> bool:
-    """Whether the Karpenter of the cluster launches all nodes, in pools that exist."""
+    """Whether all nodes exist, or are launched by the Karpenter of the cluster in pools that exist."""
     own = created(groups) or settings.gpu_nodes.general_pool or KARPENTER in charts
-    return bool(groups) and not own
+    return (bool(groups) or settings.cluster.existing) and not own
 
 
 def _exports(settings: Settings, planned: Plan, cluster: Cluster, nodes: "_ModelNodes") -> dict[str, Any]:

@@ -30,7 +30,7 @@ from components.plan.section import Flag
 from components.plan.settings import FleetSettings
 from components.resources.aws.argument_problems import cluster_problems, repeated
 from components.resources.aws.cluster_settings import ClusterSettings
-from components.resources.aws.network_checks import control_plane_problems, placement_problems
+from components.resources.aws.network_checks import control_plane_problems, existing_cidr_problems, placement_problems
 from components.resources.aws.network_settings import NetworkSettings
 from components.resources.aws.node_settings import OPERATED_TAINTS, NodeSettings
 from components.resources.aws.storage.settings import S3_DRIVER
@@ -95,12 +95,18 @@ class Settings(FleetSettings):
 
     @model_validator(mode="after")
     def _zones_of_the_network(self) -> "Settings":
-        """Reject unknown zones, and changes of zones that EKS does not support."""
+        """Reject unknown zones, changes of zones that EKS does not support, and a range without effect."""
         if self.cloud != CloudName.AWS or len(self.network.node_zones) < 2:
             return self
         cluster, node_zones = self.cluster, self.network.node_zones
         setting = "network.privateSubnets" if self.network.vpc_id else "network.zones"
         problems: list[tuple[str, str]] = []
+        if self.network.vpc_id:
+            # The plan of network policies uses the range, so that it must be one that the network accepts.
+            problems += (
+                (f"network.{key}", reason)
+                for key, reason in existing_cidr_problems(self.network.cidr or None, self.network.interface_endpoints)
+            )
         if not cluster.existing:
             problems += control_plane_problems("cluster.zones", cluster.zones, node_zones, setting)
             if not self.network.vpc_id:

@@ -59,7 +59,9 @@ def own_shape(file: Path, name: str) -> "OwnShape":
     except UnicodeDecodeError:
         raise WorkbenchError(f"{file}: is not a text file; pass the {_CONFIG} of the model", 2) from None
     except ValueError as error:
-        raise WorkbenchError(str(error) if is_gguf(file) else f"{file}: {error}", 2) from None
+        # The error names the model, which may be the file.
+        reason = str(error).removeprefix(f"{file}: ")
+        raise WorkbenchError(reason if is_gguf(file) else f"{file}: {reason}", 2) from None
     return OwnShape(shape, is_sized=shape.weights_bytes is not None)
 
 

@@ -151,11 +151,9 @@ def _remedy(releases: Releases, spans: Iterable[Span]) -> str:
     """Return which releases have something, and how to convert manifests to the one that is set."""
     names = releases.of_spans(spans)
     if not names:
-        return (
-            f"{NOWHERE}, only realization 'native' supports it; remove it, or do not set releases.{releases.family}"
-        )
+        return f"{NOWHERE}, only realization 'native' supports it; remove it, or do not set {releases.choosing()}"
     verb = "has" if len(names) == 1 else "have"
     return (
-        f"{described(names, releases)} {verb} it; set releases.{releases.family} to one that has it, or convert the "
+        f"{described(names, releases)} {verb} it; choose one that has it ({releases.choosing()}), or convert the "
         "manifests with 'workbench migrate'"
     )

@@ -125,6 +125,17 @@ class Releases:
         """Return the project with a release, such as ``Example v1.2``."""
         return f"{self.project} {release}"
 
+    def choosing(self, release: str = "") -> str:
+        """Return how to choose a release, for a message: in settings, in a component and on the command line.
+
+        Args:
+            release: The release; empty if another part of the message describes it.
+        """
+        if not release:
+            return f"releases.{self.family}, a component's argument release, or --release {self.family}=RELEASE"
+        setting = f"releases: {{{self.family}: {release}}}"
+        return f"{setting}, a component's argument release: {release}, or --release {self.family}={release}"
+
     def covers(self, span: Span, release: str) -> bool:
         """Whether a release is in a span."""
         order = self._order

@@ -52,6 +52,7 @@ class Engine:
 
     Attributes:
         folder: The folder of its tables.
+        demonstrations: Those of its programs that have neither the OpenAI API nor metrics.
         groups: Rows of the ways to join pods.
         lacks: Rows of programs that the image lacks.
     """
@@ -63,6 +64,7 @@ class Engine:
     rank: int = _LAST
     current: Mapping[str, str] = field(default_factory=dict)
     programs: tuple[str, ...] = ()
+    demonstrations: tuple[str, ...] = ()
     other_tags: tuple[str, ...] = ()
     builds: bool = False
     floating: tuple[str, ...] = ("latest",)
@@ -184,7 +186,7 @@ def _engine(folder: Traversable) -> Engine:
     facts: dict[str, Any] = dict(read_table(folder.joinpath("engine.yaml")))
     facts |= {
         name: tuple(facts.get(name, ()))
-        for name in ("images", "derived", "programs", "other_tags", "groups", "lacks")
+        for name in ("images", "derived", "programs", "demonstrations", "other_tags", "groups", "lacks")
     }
     if "floating" in facts:
         facts["floating"] = tuple(facts["floating"])

@@ -3,6 +3,7 @@
 import functools
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from ..contract.tables import load_table
@@ -14,19 +15,23 @@ from .scripts.commands import commands_of
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
-def serving_line(container: Mapping[str, Any]) -> CommandLine | None:
+def serving_line(container: Mapping[str, Any], engine: str = "") -> CommandLine | None:
     """Return the command line of a container that serves a model with a known engine; None for any other container.
 
     The engine is that of the image, else of the program that runs, also in the script of a shell. Arguments of a
     script stay those of the shell.
+
+    Args:
+        container: The container.
+        engine: Name of its engine, if something else tells it.
     """
-    line = command_line_of(container)
+    line = command_line_of(container, engine)
     if not line.engine:
         image = parse_image(str(container.get("image") or ""))
-        engine = _engine_in_script(line) if line.command else engine_started_by(image.repository)
-        if engine is None:
+        started = _engine_in_script(line) if line.command else engine_started_by(image.repository)
+        if started is None:
             return None
-        line = CommandLine(engine.name, engine.version_tag(image.repository, image.tag), line.args, line.command)
+        line = CommandLine(started.name, started.version_tag(image.repository, image.tag), line.args, line.command)
     words = [word.rpartition("/")[2] if place == 0 else word for place, word in enumerate(line.words)]
     if line.command and words[0] in _table()["idle"]:
         return None
@@ -34,6 +39,15 @@ def serving_line(container: Mapping[str, Any]) -> CommandLine | None:
     # The command of an engine is the first word after its program, or the first argument of the entrypoint.
     command = words[1:2] if words and words[0] in known.programs else words[:1]
     return None if command and command[0] in _table()["commands"].get(line.engine, ()) else line
+
+
+def demonstration_of(line: CommandLine) -> str:
+    """Return the program that runs, if it has neither the OpenAI API nor metrics; empty for any other server."""
+    known = engines().get(line.engine)
+    if known is None or not known.demonstrations:
+        return ""
+    modules = (after for words in (line.words, *commands_of(line)) for word, after in pairwise(words) if word == "-m")
+    return next((module for module in modules if module in known.demonstrations), "")
 
 
 def _engine_in_script(line: CommandLine) -> Engine | None:

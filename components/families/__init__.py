@@ -24,9 +24,11 @@ from .family import (
     Family,
     FlavorReader,
     FlavorReading,
+    LabelledServer,
     Member,
     OperatorObjects,
     OperatorSite,
+    PodLabels,
     ScalingSimulator,
     VariantDescriber,
 )
@@ -146,6 +148,13 @@ def annotation_problems(value: Object) -> Iterator[tuple[str, str]]:
     for family in FAMILIES:
         if isinstance(family, AnnotationReader):
             yield from family.annotation_problems(value)
+
+
+def labelled_server(labels: Mapping[str, str]) -> LabelledServer | None:
+    """Return what the labels that a family sets tell about the server of a pod; None if they tell nothing."""
+    groups = {key.partition("/")[0] for key in labels if "/" in key}
+    readers = (family for family in FAMILIES.of_groups(groups) if isinstance(family, PodLabels))
+    return next(filter(None, (reader.labelled_server(labels) for reader in readers)), None)
 
 
 def operator_family(name: str) -> str:

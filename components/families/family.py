@@ -260,6 +260,27 @@ class Authoring(Protocol):
         ...
 
 
+class LabelledServer(NamedTuple):
+    """What labels of a pod tell about its server.
+
+    Attributes:
+        engine: The engine.
+        container: Name of the container.
+    """
+
+    engine: str
+    container: str
+
+
+@runtime_checkable
+class PodLabels(Protocol):
+    """A family whose pods, rendered or created by its operator, have a label with their engine."""
+
+    def labelled_server(self, labels: Mapping[str, str]) -> LabelledServer | None:
+        """Return the server of a pod; None if the labels do not tell its engine."""
+        ...
+
+
 @runtime_checkable
 class OperatorObjects(Protocol):
     """A family that renders the objects of its operator, because there is no chart."""

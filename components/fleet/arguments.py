@@ -6,6 +6,7 @@ from ..engines.images import parse_image
 from ..engines.lint import report_findings
 from ..engines.scripts.checks import script_faults
 from ..engines.served.adapters import adapter_problems
+from ..engines.serving import demonstration_of
 from .objects import Object
 from .workloads import Server
 
@@ -18,6 +19,14 @@ def check_arguments(server: Server, container: Object, findings: Findings) -> No
         container: The same container in wire form.
         findings: Collects the problems.
     """
+    program = demonstration_of(server.line)
+    if program:
+        reason = (
+            f"runs {program}, a demonstration server without the OpenAI API and without metrics, whose flags are not "
+            "checked; run the OpenAI server of the engine instead"
+        )
+        findings.warn(server.args.path.removesuffix(".args"), reason, RuleId.ENGINE_NOT_OPENAI)
+        return
     image = parse_image(str(container.get("image") or ""))
     if image.digest and not image.tag:
         return  # the version of an image with only a digest is unknown

@@ -23,6 +23,7 @@ class CloudFacts:
     Attributes:
         instances: Its instance types.
         fabrics: Display names of its fast network interfaces, by extended resource.
+        accelerators: Extended resources of its accelerators, or of parts of them, besides those of the instances.
         label_domains: Domains of labels that the cloud, or its node provisioner, sets on nodes.
         capacity_labels: Node labels whose value is the purchase option, such as ``SPOT``. The first that is set wins.
         named_type: Returns the instance type that labels of the cloud name, in addition to the Kubernetes label; None
@@ -33,6 +34,7 @@ class CloudFacts:
 
     instances: Iterable[Instance]
     fabrics: Mapping[str, str] = field(default_factory=dict)
+    accelerators: tuple[str, ...] = ()
     label_domains: tuple[str, ...] = ()
     capacity_labels: tuple[str, ...] = ()
     named_type: Callable[[Mapping[str, str]], str | None] = _no_type

@@ -1,6 +1,7 @@
 """Instance types and what their nodes offer. Every registered cloud provides its own table."""
 
 import functools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,6 +15,16 @@ VENDOR_RESOURCES: Mapping[str, str] = MappingProxyType(
     {"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu", "Habana": "habana.ai/gaudi"}
 )
 """Extended resource that a vendor's device plugin advertises, on every cloud."""
+_OTHER_RESOURCES = re.compile(
+    r"gpu\.intel\.com/(i915|xe)|google\.com/tpu|rebellions\.ai/\w+|huawei\.com/[Aa]scend[\w-]*(?<!-memory)(?<!-core)"
+)
+"""Extended resources of accelerators that no instance type in the tables has, so that only their number is known.
+
+Sources: the device plugins of Intel (intel/intel-device-plugins-for-kubernetes, cmd/gpu_plugin; its resources for
+monitoring and memory are no devices), of Google Kubernetes Engine, of Rebellions (named after the product, such as
+``ATOM``; llm-d-incubation/llm-d-modelservice, examples/values-rebellions-atom.yaml at 3051935e), and of Huawei (named
+after the chip, such as ``Ascend910``; HAMi's shares of memory and cores are no devices).
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +104,15 @@ def instances() -> Mapping[str, Instance]:
 def accelerator_resources() -> frozenset[str]:
     """Return the extended resources of accelerators, of vendors and of clouds."""
     known = {node.accelerator_resource for node in instances().values() if node.accelerator_resource}
-    return frozenset((*VENDOR_RESOURCES.values(), *known))
+    others = (name for facts in clouds().values() for name in facts.accelerators)
+    return frozenset((*VENDOR_RESOURCES.values(), *known, *others))
+
+
+@cleared_with_clouds
+@functools.cache
+def is_accelerator(resource: str) -> bool:
+    """Return whether pods request accelerators by a resource, of whatever vendor."""
+    return resource in accelerator_resources() or _OTHER_RESOURCES.fullmatch(resource) is not None
 
 
 @cleared_with_clouds

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..checks.front_door.door import FrontDoorPlan, front_door
 from ..checks.front_door.words import Exposure
 from ..checks.hardening.secrets import check_secrets
+from ..checks.memory.context import check_context
 from ..checks.memory.verdicts import WorkloadVerdict, check_memory, verdicts
 from ..checks.metrics.chain import MetricChain, metric_chain, with_scaled_objects
 from ..contract.collection import paused_collection
@@ -131,6 +132,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         *check_exemptions(fleet, environment),
         *check_secrets(fleet, manifests.resources),
         *check_memory(memory),
+        *check_context(memory),
         *environment.shapes.problems,
     ]
     cloud_groups, cloud_problems = _cloud_nodes(fleet, environment)
@@ -182,6 +184,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
     )
     problems = [
         *root_causes([*planned.problems, *passed.problems, *preempting]),
+        *_unchecked_servers(manifests, environment),
         *_check_images(fleet, passed.objects, needed, environment),
     ]
     scope = Scope(environment.ignore, environment.file, is_known=environment.cluster is not None)
@@ -201,6 +204,14 @@ def passed_workloads(manifests: Manifests, environment: Environment) -> Iterator
         item = passed_workload(other, environment.options.namespace)
         if item is not None:
             yield item
+
+
+def _unchecked_servers(manifests: Manifests, environment: Environment) -> Iterator[Problem]:
+    """Note the servers that are created unchanged, which no check judges."""
+    if environment.other_kinds is OtherKinds.APPLY and manifests.others:
+        from .running_objects import unchecked_servers
+
+        yield from unchecked_servers(manifests.others, environment.options.namespace)
 
 
 def _cloud_nodes(fleet: Fleet, environment: Environment) -> "tuple[tuple[NodePlan, ...], list[Problem]]":

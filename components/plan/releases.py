@@ -34,16 +34,16 @@ def check_release(source: LoadedResource, options: Options) -> Iterator[Problem]
             path, reason = outside[0]
             reason = (
                 f"{_first_clause(reason)}: the manifest is written for {described(fitting, releases)}; set "
-                f"releases: {{{releases.family}: {fitting[-1]}}} to check it against that release"
+                f"{releases.choosing(fitting[-1])}, to check it against that release"
             )
             yield source.problem(field_path(path), reason, Severity.NOTE, RuleId.RELEASE_UNSET)
         return
     if fitting:
-        others = f", or another of {described(fitting, releases)}" if fitting[1:] else ""
+        others = f" (or another of {described(fitting, releases)})" if fitting[1:] else ""
         for path, reason in outside:
             reason = (
                 f"{_first_clause(reason)}, which realization 'operator' installs; set "
-                f"releases: {{{releases.family}: {fitting[-1]}}}{others}"
+                f"{releases.choosing(fitting[-1])}{others}"
             )
             yield source.problem(field_path(path), reason, rule=RuleId.RELEASE_MISMATCH)
         return

@@ -1,22 +1,24 @@
 """Workloads and autoscalers of a cluster as parts of a fleet: see :mod:`.running`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import ConfigDict, ValidationError
 
 from ..contract.base import ApiModel, Json, NaturalInt32, PositiveInt32
 from ..contract.findings.collector import Findings
+from ..contract.findings.ids import RuleId
 from ..contract.kinds import Kind
 from ..contract.load import LoadedResource, OtherObject
 from ..contract.messages import explain
 from ..contract.meta import JsonObject, Resource
-from ..contract.problems import Problem, field_path
+from ..contract.problems import Problem, Severity, field_path
 from ..contract.schema.embedded import Metrics, PodTemplate, ScaleBehavior, format_value
-from ..engines.command_line import command_line_of
+from ..engines.command_line import CommandLine, command_line_of
 from ..engines.served.names import served_names
 from ..engines.serving import serving_line
+from ..families import labelled_server
 from ..fleet.arguments import check_arguments
 from ..fleet.autoscalers import Autoscaler
 from ..fleet.extended_resources import fractional_devices
@@ -169,7 +171,8 @@ def running_workload(
     _complete(written, templates[0].body)
     front = templates[0]
     containers = front.body["spec"]["containers"]
-    lines = [serving_line(container) or command_line_of(container) for container in containers]
+    served = serving_lines(front.body)
+    lines = [line or command_line_of(container) for line, container in zip(served, containers, strict=True)]
     server = server_of(containers, source, f"{front.field.path}.spec.containers", lines=lines)
     if containers_path:
         args = Origin(source, f"{containers_path}.args")
@@ -191,6 +194,24 @@ def running_workload(
     return item, (*problems, *findings.problems)
 
 
+def serving_lines(template: Mapping[str, Any]) -> list[CommandLine | None]:
+    """Return the command line of each container of a pod that serves models; None for the others.
+
+    Labels tell the engine only if no image or program does, as for an image of a registry of one's own.
+    """
+    containers = (template.get("spec") or {}).get("containers")
+    containers = containers if isinstance(containers, list) else []
+    lines = [serving_line(each) if isinstance(each, dict) else None for each in containers]
+    labels = (template.get("metadata") or {}).get("labels")
+    server = labelled_server(labels) if isinstance(labels, dict) and not any(lines) else None
+    if server is None:
+        return lines
+    return [
+        serving_line(each, server.engine) if isinstance(each, dict) and each.get("name") == server.container else None
+        for each in containers
+    ]
+
+
 def passed_workload(other: OtherObject, namespace: str) -> Rendered | None:
     """Return the workload of an object that is passed through; None if it is another object, or cannot be read.
 
@@ -202,6 +223,26 @@ def passed_workload(other: OtherObject, namespace: str) -> Rendered | None:
         return None
     body = in_namespace(other.value, namespace)
     return None if malformed(body, other.file) else running_workload(body, other.file)[0]
+
+
+def unchecked_servers(others: Iterable[OtherObject], namespace: str) -> Iterator[Problem]:
+    """Note the servers among the objects that are passed through: plans judge the workloads of families only.
+
+    Args:
+        others: The objects.
+        namespace: Namespace of objects that set none.
+    """
+    for other in others:
+        item = passed_workload(other, namespace)
+        engine = next((workload.server.line.engine for workload in item.workloads), "") if item else ""
+        if engine:
+            yield other.problem(
+                "spec",
+                f"this server of {engine} is created unchanged; its memory, cost and settings are not checked: pass "
+                "its manifest to workbench inspect --from",
+                Severity.NOTE,
+                rule=RuleId.UNCHANGED_UNCHECKED,
+            )
 
 
 def running_autoscaler(hpa: Object, file: str) -> tuple[Rendered | None, tuple[Problem, ...]]:

@@ -9,7 +9,7 @@ from components.checks.metrics.uses import Scaler, scalers_of, scrape_targets
 from components.fleet.autoscalers import Autoscaler
 from components.fleet.cloud_providers import default_provider
 from components.fleet.demand import PodDemand
-from components.fleet.instances import accelerator_resources, instance
+from components.fleet.instances import instance, is_accelerator
 from components.fleet.nodes.groups import NodeGroupDemand, lands_on, offered_by
 from components.fleet.nodes.policy import NodePolicy
 from components.fleet.prices import Buying
@@ -162,7 +162,7 @@ def _pod(demand: PodDemand, groups: tuple[NodeGroupDemand, ...], policy: NodePol
     if not demand.choices:  # without a choice, any node that repels no pods
         names |= {group.name: None for group in groups if not group.taints}
     requests = {key: float(amount) for key, amount in demand.requests.items()}
-    accelerators = sum((demand.requests.get(key, Decimal(0)) for key in accelerator_resources()), Decimal(0))
+    accelerators = sum((amount for key, amount in demand.requests.items() if is_accelerator(key)), Decimal(0))
     return VirtualPod(demand.per_replica, {**requests, "pods": 1.0}, tuple(names), int(accelerators))
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,8 @@ def test_the_import_file_is_accepted_and_the_preview_shows_no_change(
     def pulumi(*arguments: str) -> str:
         environment = {
             **os.environ,
+            # The CLI runs the program with the first python of the PATH.
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PULUMI_BACKEND_URL": f"file://{tmp_path / 'backend'}",
             "PULUMI_CONFIG_PASSPHRASE": "",
             "PYTHONPATH": str(ROOT),

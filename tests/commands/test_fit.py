@@ -310,7 +310,10 @@ def test_a_region_has_its_prices() -> None:
         (("qwen2.5-7b-instrct",), "similar models: Qwen/Qwen2.5-7B-Instruct"),
         (("qwen2.5-7b-instrct",), "a config.json or its folder, a GGUF file, or --parameters"),
         (("--parameters", "70"), "must be a number of parameters such as 7B"),
-        (("--parameters", "7B"), "add --max-len"),
+        (("--parameters", "7B"), "--max-len: the context of unnamed/model-7B is unknown; pass the tokens"),
+        (("org/any-24B",), "--max-len: the context of org/any-24B is unknown; pass the tokens"),
+        # Its max_position_embeddings are 32,768.
+        ((MODEL, "--max-len", "32769"), "has a context of 32,768 tokens, and vllm does not start with a longer one"),
         ((MODEL, "--parameters", "7B"), "cannot be used together"),
         ((MODEL, "--gpu", "L99"), "L99"),
         ((MODEL, "--engine", "foo"), "--engine: must be an engine"),
@@ -325,6 +328,28 @@ def test_usage_errors_end_with_2(arguments: tuple[str, ...], message: str) -> No
     done = workbench("fit", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
+
+
+def test_a_configuration_of_any_name_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text('{"architectures": ["LlamaForCausalLM"], "num_hidden_layers": -4}')
+    done = workbench("fit", str(file))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{file}: num_hidden_layers is -4")
+
+
+def test_the_flag_for_four_bits_says_what_the_name_says() -> None:
+    """70 billion parameters of AWQ take at least 30 GiB, whether flag or name states it; GPTQ may have two bits."""
+    flag, name, open_flag = (
+        answer(*words, "--max-len", "8192", "--gpu", "A10G")["options"]
+        for words in (
+            ("--parameters", "70B", "--quantization", "awq"),
+            ("org/name-70B-AWQ",),
+            ("--parameters", "70B", "--quantization", "gptq"),
+        )
+    )
+    assert [option["instanceType"] for option in flag] == [option["instanceType"] for option in name]
+    assert flag[0]["instanceType"] != open_flag[0]["instanceType"] == "g5.xlarge"
 
 
 def test_a_model_of_unknown_size_says_so() -> None:

@@ -71,6 +71,34 @@ def test_in_place_with_comments_and_formatting(manifest: Path) -> None:
     assert (again.returncode, again.stdout) == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("---\n{booster}", ""),
+        ("---  # chart\n{booster}", "# chart"),
+        ("# License\n\n---\n{booster}", "# License"),
+        ("---\n# Nothing here.\n---\n{booster}", "# Nothing here."),
+        ("{booster}---\n# Nothing here.\n{other}", "# Nothing here."),
+        ("{booster}---\n---\n{other}", ""),
+        ("{booster}{other}---\n", ""),
+        ("{booster}{other}---  # end\n\n# really\n", "# end\n\n# really"),
+    ],
+)
+def test_comments_and_formatting_stay_around_empty_documents(manifest: Path, text: str, kept: str) -> None:
+    """Chart templates that render nothing leave empty documents, and many files start with a license and ``---``."""
+    manifest.write_text(text.format(booster=BOOSTER, other=OTHER))
+    done = workbench("migrate", manifest, "--release", "kthena=v1.0.0", "--write")
+    assert (done.returncode, done.stdout) == (0, "1 file changed\n")
+    converted = manifest.read_text()
+    assert kept in converted
+    assert "null" not in converted
+    assert "kind: ModelBooster   # the kind" in converted
+    assert ('data: {a:   "1"}   # kept as it is' in converted) == ("{other}" in text)
+    documents = [value for value in yaml.safe_load_all(converted) if value is not None]
+    assert "backend" in documents[0]["spec"]
+    assert len(documents) == 1 + ("{other}" in text)
+
+
 def test_check_fails_if_a_file_would_change(manifest: Path) -> None:
     done = workbench("migrate", manifest, "--release", "kthena=v1.0.0", "--check")
     assert done.returncode == 1

@@ -87,7 +87,11 @@ def toy(spec: dict[str, Any]) -> dict[str, Any]:
         ("v2", NEW, {}),
         ("v2", {**NEW, "mode": "b"}, {}),
         ("v2", {"backend": {"name": "x", "new": 2}}, {"spec.backend.new": "must be at least 3, found 2 in Toys v2"}),
-        ("v2", {"backend": {"name": "x", "old": 1}}, {"spec.backend.old": "v1 has it; set releases.toys"}),
+        (
+            "v2",
+            {"backend": {"name": "x", "old": 1}},
+            {"spec.backend.old": "v1 has it; choose one that has it (releases.toys,"},
+        ),
         ("v3", {**NEW, "mode": "b"}, {"spec.mode": "must not be b, found 'b'"}),
         ("v3", {**NEW, "moed": "a"}, {"spec.moed": "unknown field; did you mean 'mode'?"}),
     ],
@@ -117,8 +121,8 @@ def test_a_kind_that_the_release_lacks() -> None:
     assert problems == [
         (
             ("kind",),
-            "Toys v1 has no kind Toy; v2 to v3 have it; set releases.toys to one that has it, or convert the "
-            "manifests with 'workbench migrate'",
+            "Toys v1 has no kind Toy; v2 to v3 have it; choose one that has it (releases.toys, a component's "
+            "argument release, or --release toys=RELEASE), or convert the manifests with 'workbench migrate'",
         )
     ]
 

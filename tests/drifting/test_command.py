@@ -123,3 +123,42 @@ def test_what_does_not_exist_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     ran = run(monkeypatch, Server(refused="Service", status=404))
     assert ran.exit_code == 1
     assert "is not in the cluster" in ran.stdout
+
+
+SECRETS = [
+    {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name, "namespace": "default"},
+        "stringData": {"k": "v1"},
+    }
+    for name in ("one", "two")
+]
+
+
+@pytest.mark.parametrize(("edit", "code"), [(lambda body: None, 0), (_other_image, 1)])
+def test_secrets_that_the_user_may_not_read_are_not_compared(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, edit: Edit, code: int
+) -> None:
+    (tmp_path / "secrets.yaml").write_text("\n---\n".join(map(json.dumps, SECRETS)))
+    arguments = (str(tmp_path / "secrets.yaml"), "--other-kinds", "apply")
+    ran = run(monkeypatch, Server(edit, refused="Secret"), *arguments)
+    *rest, last = ran.stdout.splitlines()
+    assert ran.exit_code == code
+    assert last == (
+        "not compared, needs the right to get secrets in namespace default: Secret default/one, Secret default/two"
+    )
+    assert (rest == ["What was compared is as planned."]) is (code == 0)
+    assert "v1" not in ran.stdout
+    document = json.loads(run(monkeypatch, Server(edit, refused="Secret"), *arguments, "--output", "json").stdout)
+    assert [each["unread"] for each in document if each["kind"] == "Secret"] == [
+        "needs the right to get secrets in namespace default"
+    ] * 2
+
+
+def test_a_server_that_fails_to_return_a_secret_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "secret.yaml").write_text(json.dumps(SECRETS[0]))
+    server = Server(refused="Secret", status=500)
+    ran = run(monkeypatch, server, str(tmp_path / "secret.yaml"), "--other-kinds", "apply")
+    assert isinstance(ran.exception, WorkbenchError)
+    assert ran.exception.exit_code == 2

@@ -185,3 +185,44 @@ def test_the_order_of_named_items_does_not_matter() -> None:
     wanted["spec"]["template"]["spec"]["containers"][0]["env"] = two
     body["spec"]["template"]["spec"]["containers"][0]["env"] = two[::-1]
     assert drift_of(wanted, body) == ()
+
+
+def _secret(**fields: Any) -> Object:
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "namespace": "b"}, **fields}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "paths"),
+    [
+        ({"stringData": {"a": "x"}}, {"data": {"a": "eA=="}}, []),
+        ({"data": {"a": "eA=="}}, {"data": {"a": "eA=="}}, []),
+        ({"data": {"a": "eA=="}, "stringData": {"a": "y"}}, {"data": {"a": "eQ=="}}, []),
+        ({"stringData": {"a": "x"}}, {"data": {"a": "eQ=="}}, ["data.a"]),
+        ({"stringData": {"config.yaml": "x"}}, {"data": {}}, ["data[config.yaml]"]),
+        ({"stringData": {"a": "x"}}, {}, ["data"]),
+        ({"type": "Opaque"}, {"type": "other"}, ["type"]),
+    ],
+)
+def test_values_of_secrets_are_compared_as_stored_and_never_shown(
+    ours: Object, theirs: Object, paths: list[str]
+) -> None:
+    found = drift_of(_secret(**ours), _secret(**theirs))
+    assert [each.path for each in found] == paths
+    assert all(value in ("[secret]", ABSENT) for each in found for value in (each.planned, each.live))
+
+
+def test_labels_of_secrets_are_shown() -> None:
+    changed = _secret()
+    changed["metadata"]["labels"] = {"team": "a"}
+    (found,) = drift_of(changed, _secret())
+    assert (found.path, found.planned) == ("metadata.labels.team", "a")
+
+
+def test_what_another_client_adds_to_a_secret_is_not_shown() -> None:
+    body = _secret(data={"a": "eA==", "b": "eQ=="})
+    body["metadata"]["managedFields"] = [
+        {"manager": "pulumi-kubernetes", "operation": "Apply", "time": "", "fieldsV1": {"f:data": {"f:a": {}}}},
+        {"manager": "kubectl-edit", "operation": "Update", "time": "", "fieldsV1": {"f:data": {"f:b": {}}}},
+    ]
+    (found,) = drift_of(_secret(stringData={"a": "x"}), body)
+    assert (found.path, found.planned, found.live) == ("data.b", ABSENT, "[secret]")

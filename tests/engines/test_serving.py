@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.engines.serving import serving_line
+from components.engines.serving import demonstration_of, serving_line
 
 
 def container(image: str, command: list[str] | None = None, args: list[str] | None = None) -> dict[str, object]:
@@ -52,3 +52,27 @@ def test_an_engine_is_recognized_by_image_program_or_script(engine: str, each: d
 @pytest.mark.parametrize("each", OTHER)
 def test_other_containers_do_not_serve(each: dict[str, object]) -> None:
     assert serving_line(each) is None
+
+
+DEMONSTRATION = "vllm.entrypoints.api_server"
+
+
+@pytest.mark.parametrize(
+    ("each", "program"),
+    [
+        (container("vllm/vllm-openai:v0.6.0", ["python3", "-m", DEMONSTRATION], ["--model", "a"]), DEMONSTRATION),
+        (container("vllm/vllm-openai:v0.6.0", ["/usr/bin/python"], ["-m", DEMONSTRATION]), DEMONSTRATION),
+        (
+            container("example.com/own:1", ["sh", "-c", f"cd /x && exec python -m {DEMONSTRATION} --port 80"]),
+            DEMONSTRATION,
+        ),
+        (container("vllm/vllm-openai:v0.6.0", ["python3", "-m", "vllm.entrypoints.openai.api_server"]), ""),
+        (container("vllm/vllm-openai:v0.6.0", None, ["--model", DEMONSTRATION]), ""),
+        (container("vllm/vllm-openai:v0.6.0", ["sh", "-c", f"echo {DEMONSTRATION}; vllm serve a/b"]), ""),
+        (container("lmsysorg/sglang:v0.5.3", ["python3", "-m", "sglang.launch_server"]), ""),
+    ],
+)
+def test_the_demonstration_server_is_told_from_the_openai_server(each: dict[str, object], program: str) -> None:
+    line = serving_line(each)
+    assert line is not None
+    assert demonstration_of(line) == program

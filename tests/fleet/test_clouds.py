@@ -18,6 +18,7 @@ from components.fleet.instances import (
     fabrics,
     instance,
     instances,
+    is_accelerator,
 )
 from components.fleet.nodes.fit import nearest_types
 from components.fleet.nodes.groups import allocatable
@@ -85,6 +86,7 @@ def test_every_fact_of_its_nodes_counts() -> None:
     assert (capacity_in(labels), instance_type_in(labels), dict(fabrics())) == ("", None, {EFA: "EFA"})
     with registered(toy_cloud()):
         assert accelerator_resources() >= resources
+        assert is_accelerator("toys.example/abacus")
         assert is_set_by_cloud(domain)
         assert is_set_by_cloud("sub.toys.example/x")
         assert capacity_in(labels) == "spot-cheap"
@@ -96,6 +98,47 @@ def test_every_fact_of_its_nodes_counts() -> None:
 
 
 EFA = "vpc.amazonaws.com/efa"
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        "nvidia.com/gpu",
+        "amd.com/gpu",
+        "habana.ai/gaudi",
+        "gpu.intel.com/i915",
+        "gpu.intel.com/xe",
+        "google.com/tpu",
+        "rebellions.ai/ATOM",
+        "aws.amazon.com/neuron",
+        "aws.amazon.com/neuroncore",
+        "aws.amazon.com/neurondevice",
+        "huawei.com/Ascend910",
+        "huawei.com/Ascend910B4-1",
+        "huawei.com/Ascend310P-2c",
+        "huawei.com/ascend-1980",
+    ],
+)
+def test_accelerators_without_a_known_instance_type_are_accelerators(resource: str) -> None:
+    assert is_accelerator(resource)
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        "cpu",
+        "memory",
+        "gpu.intel.com/i915_monitoring",
+        "gpu.intel.com/memory.max",
+        "google.com/tpu-memory",
+        "huawei.com/Ascend910B3-memory",
+        "huawei.com/Ascend910B3-core",
+        "example.com/rebellions.ai/ATOM",
+        EFA,
+    ],
+)
+def test_shares_monitors_and_networks_are_no_accelerators(resource: str) -> None:
+    assert not is_accelerator(resource)
 
 
 def test_what_pods_can_request_is_what_the_cloud_says() -> None:

@@ -41,6 +41,26 @@ def test_the_table_has_a_row_for_each_model() -> None:
     assert "[metrics-not-exported]" in shown
 
 
+@pytest.mark.parametrize(
+    ("resource", "cell"),
+    [
+        ("nvidia.com/gpu", " 8 "),
+        ("rebellions.ai/ATOM", "8 rebellions.ai/ATOM"),
+        ("google.com/tpu", "8 google.com/tpu"),
+    ],
+)
+def test_the_table_names_accelerators_that_are_no_gpus(resource: str, cell: str) -> None:
+    body = live(deployment("chat", container(resources={"limits": {resource: "4"}}), replicas=2))
+    (model,) = inspect(ClusterSnapshot((body,))).models
+    shown = text(inspect(ClusterSnapshot((body,))))
+    assert model.accelerators == 8
+    assert cell in shown
+    assert ("rebellions" in shown) is ("rebellions" in resource)
+    if resource != "nvidia.com/gpu":
+        assert f"memory (no figures on the memory use of servers on {resource})" in model.unchecked
+    assert any(each.startswith("cost (") for each in model.unchecked)
+
+
 def test_the_table_names_missing_rights_and_failures() -> None:
     lines = text(whole()).splitlines()
     assert "  needs the right to list services: endpoints" in lines

@@ -6,6 +6,7 @@ import pytest
 
 from components.fleet.objects import Object
 from tests.inspecting.objects import an_object, container, deployment, group, live, pod, pod_template
+from workbench.inspecting.inspection import inspect
 from workbench.inspecting.recognition import ManagedBy, owner_of, serving_resources
 from workbench.inspecting.snapshot import ClusterSnapshot
 
@@ -193,3 +194,50 @@ def test_files_do_not_tell_who_wrote_an_object() -> None:
     assert owner_of(deployment("a")).text == "unknown"
     assert owner_of(PLAYGROUND, "llmaz").text == "llmaz operator"
     assert owner_of(live(PLAYGROUND), "llmaz").text == "llmaz operator (by hand (kubectl))"
+
+
+def labelled(runtime: str, *containers: Object) -> Object:
+    body = deployment("a", *containers)
+    body["spec"]["template"]["metadata"]["labels"]["inference.llmkube.dev/runtime"] = runtime
+    return body
+
+
+PRIVATE = "registry.example.com/team/server:7"
+
+
+@pytest.mark.parametrize(
+    ("runtime", "name", "engine"),
+    [
+        ("vllm", "vllm", "vllm"),
+        ("llamacpp", "llama-server", "llamacpp"),
+        ("llamacpp-router", "llama-server", "llamacpp"),
+        ("tgi", "tgi", "tgi"),
+        ("sglang", "sglang", "sglang"),
+    ],
+)
+def test_the_label_tells_the_engine_of_a_private_image(runtime: str, name: str, engine: str) -> None:
+    body = labelled(runtime, IDLE, container(name=name, image=PRIVATE, args=["--port", "8000"]))
+    assert titles(live(body)) == ["Deployment/a"]
+    (model,) = inspect(ClusterSnapshot((live(body),))).models
+    assert [part.engine for part in model.parts] == [engine]
+    assert not any("no known engine" in reason for reason in model.unchecked)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        labelled("generic", container(name="inference-server", image=PRIVATE, args=[])),
+        labelled("other", container(name="vllm", image=PRIVATE, args=[])),
+        labelled("vllm", container(name="sidecar", image=PRIVATE, args=[])),
+        labelled("vllm", container(name="vllm", image=PRIVATE, command=["sleep", "infinity"], args=[])),
+        deployment("a", container(name="vllm", image=PRIVATE, args=[])),
+    ],
+)
+def test_the_label_of_another_server_or_container_tells_nothing(body: Object) -> None:
+    assert titles(live(body)) == []
+
+
+def test_an_image_tells_more_than_the_label() -> None:
+    body = labelled("tgi", container(name="tgi", image="vllm/vllm-openai:v0.9.0"))
+    (model,) = inspect(ClusterSnapshot((live(body),))).models
+    assert [part.engine for part in model.parts] == ["vllm"]

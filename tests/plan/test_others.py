@@ -10,7 +10,7 @@ from components.checks.hardening.settings import Hardening
 from components.checks.hardening.words import PodSecurity
 from components.contract.findings.ids import RuleId
 from components.contract.load import Manifests
-from components.contract.problems import errors
+from components.contract.problems import Severity, errors
 from components.families import objects
 from components.fleet.options import Options
 from components.fleet.words import OtherKinds, Realization
@@ -73,6 +73,35 @@ def test_passed_through_they_are_as_they_are(document: dict[str, Any], namespace
     assert body["metadata"].pop("namespace", None) == namespace
     document["metadata"].pop("namespace", None)
     assert body == document
+
+
+def workload(image: str, kind: str = "Deployment") -> dict[str, Any]:
+    containers = [{"name": "server", "image": image, "args": ["--model", "Qwen/Qwen3-8B"]}]
+    template = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": containers}}
+    return other("apps/v1", kind, spec={"selector": {"matchLabels": {"app": "x"}}, "template": template})
+
+
+@pytest.mark.parametrize(
+    ("document", "engine"),
+    [
+        (workload("vllm/vllm-openai:v0.20.0"), "vllm"),
+        (workload("lmsysorg/sglang:v0.4.9", "StatefulSet"), "sglang"),
+        (workload("nginx:1.27"), ""),
+        (SECRET, ""),
+        (ROUTE, ""),
+    ],
+)
+@pytest.mark.parametrize("choice", [OtherKinds.APPLY, OtherKinds.SKIP])
+def test_a_server_that_is_created_unchanged_is_said_to_be_unchecked(
+    document: dict[str, Any], engine: str, choice: OtherKinds
+) -> None:
+    notes = [
+        problem for problem in planned(document, choice=choice).problems if problem.rule == RuleId.UNCHANGED_UNCHECKED
+    ]
+    assert len(notes) == bool(engine and choice is OtherKinds.APPLY)
+    for note in notes:
+        assert note.severity is Severity.NOTE
+        assert f"this server of {engine} is created unchanged" in note.reason
 
 
 @pytest.mark.parametrize(

@@ -29,15 +29,17 @@ def test_nothing_is_reported_in_the_contracts_form_or_with_a_release(options: Op
 
 def test_natively_a_note_proposes_the_newest_release() -> None:
     assert problems(NEW, Options()) == [
-        "note spec.backend: unknown field of Toys v1: the manifest is written for v2 to v3; set releases: {toys: v3} "
-        "to check it against that release [release-unset]"
+        "note spec.backend: unknown field of Toys v1: the manifest is written for v2 to v3; set "
+        "releases: {toys: v3}, a component's argument release: v3, or --release toys=v3, to check it against that "
+        "release [release-unset]"
     ]
 
 
 def test_an_operator_needs_the_release() -> None:
     assert problems(NEW, OPERATOR) == [
         "error spec.backend: unknown field of Toys v1, which realization 'operator' installs; set "
-        "releases: {toys: v3}, or another of v2 to v3 [release-mismatch]"
+        "releases: {toys: v3}, a component's argument release: v3, or --release toys=v3 (or another of "
+        "v2 to v3) [release-mismatch]"
     ]
 
 

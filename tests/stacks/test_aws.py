@@ -1,8 +1,10 @@
 """dev, staging and prod: what they register in AWS, in what order, and what they refuse."""
 
 import datetime
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from tests.stacks.reach.previews import preview
 from tests.stacks.shipped import MOMENT, ON_AWS, ROOT, Clock, run
 from workbench.engine.values import UNKNOWN
 
+EXISTING: dict[str, Any] = {"cluster": {"version": "1.36", "existing": True}}
 GROUP = "aws:eks/nodeGroup:NodeGroup"
 WITHOUT_TAGS = {
     "aws:autoscaling/tag:Tag",
@@ -136,12 +139,51 @@ class TestDev:
         assert not [entry.key for entry in graphs["dev"].graph if entry.registration.protect]
 
 
+@pytest.mark.parametrize(
+    ("prerequisites", "charts", "roles"),
+    [
+        ({"install": True}, {"cluster-autoscaler", "nvidia-device-plugin"}, {"cluster-autoscaler"}),
+        ({"install": True, "present": ["cluster-autoscaler"]}, {"nvidia-device-plugin"}, set()),
+        ({"install": False}, set(), set()),
+    ],
+    ids=str,
+)
+def test_controllers_have_roles_if_the_stack_installs_them(
+    prerequisites: dict[str, Any], charts: set[str], roles: set[str]
+) -> None:
+    model = ["stacks/models/qwen-chat.yaml"]
+    graph = run("dev", models=model, gpuNodes={}, frontDoor={}, hardening={}, prerequisites=prerequisites)
+    assert {entry.name.removeprefix("fleet-") for entry in graph.of("kubernetes:helm.sh/v3:Release")} == charts
+    for kind in ("aws:iam/role:Role", "aws:eks/podIdentityAssociation:PodIdentityAssociation"):
+        names = (entry.name for entry in graph.of(kind) if entry.name.startswith("identities-"))
+        assert {name.removeprefix("identities-") for name in names} == roles
+
+
 class TestStaging:
     def test_karpenter_makes_the_nodes(self, graphs: dict[str, Recorded]) -> None:
         graph = graphs["staging"]
         assert [entry.name for entry in graph.of(GROUP)] == ["cluster-system"]
         pools = {e.inputs["metadata"]["name"] for e in graph.of("kubernetes:karpenter.sh/v1:NodePool")}
         assert pools == set(graph.exports["nodes"])
+
+    @pytest.mark.parametrize(
+        ("changes", "pools", "created"),
+        [
+            (EXISTING, {}, False),
+            (EXISTING, {"generalPool": {}}, True),
+            ({}, {}, True),  # a new cluster, in which the stack installs Karpenter
+        ],
+    )
+    def test_karpenter_has_access_only_if_the_stack_adds_nodes(
+        self, changes: dict[str, Any], pools: dict[str, Any], created: bool, tmp_path: Path
+    ) -> None:
+        spec = {"familyName": "opt", "source": {"modelHub": {"modelID": "facebook/opt-125m"}}}
+        body = {"apiVersion": "llmaz.io/v1alpha1", "kind": "OpenModel", "metadata": {"name": "opt"}, "spec": spec}
+        path = tmp_path / "model.yaml"
+        path.write_text(json.dumps(body))
+        graph = run("dev", models=[str(path)], gpuNodes={"provisioner": "karpenter", **pools}, **changes)
+        assert bool(graph.of("inference-platform:index:KarpenterAccess")) is created
+        assert bool(graph.of("kubernetes:karpenter.sh/v1:NodePool")) is bool(pools)
 
     def test_karpenter_has_an_identity_for_its_nodes_and_its_queue(self, graphs: dict[str, Recorded]) -> None:
         graph = graphs["staging"]

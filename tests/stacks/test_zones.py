@@ -11,6 +11,9 @@ import pulumi
 import pytest
 import yaml
 
+from components.resources.aws.args import NetworkArgs
+from components.resources.aws.network_checks import problems
+from stacks.settings import parse
 from tests.clouds.aws.environments import flavor
 from tests.fleets import open_model, playground
 from tests.recorded import Recorded
@@ -277,3 +280,31 @@ class TestLoadBalancers:
         """All zones may have been there from the beginning."""
         run("staging", cluster=cluster("staging", zones=[]), network=network("staging", A, B, C))
         assert "nodes-unbalanced" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("cidr", "endpoints", "problem"),
+    [
+        (None, [], ""),
+        ("10.9.0.0/16", ["sts"], ""),
+        ("10.9.0.0/16", [], "has no effect on an existing VPC without interface endpoints"),
+        (None, ["sts"], "is required with interface endpoints"),
+        ("10.9.0.1/16", ["sts"], "must be the IPv4 range of the VPC"),
+    ],
+)
+def test_settings_and_network_accept_the_same_range_of_an_existing_network(
+    cidr: str | None, endpoints: list[str], problem: str
+) -> None:
+    given: dict[str, Any] = {"vpcId": "vpc-0a1b", "privateSubnets": {A: "subnet-a", B: "subnet-b"}}
+    given |= {"interfaceEndpoints": endpoints, **({"cidr": cidr} if cidr else {})}
+    arguments: NetworkArgs = {"cluster_name": "a", "region": "us-east-1", "vpc_id": "vpc-0a1b"}
+    arguments |= {"private_subnets": given["privateSubnets"], "interface_endpoints": endpoints}
+    if cidr:
+        arguments["cidr"] = cidr
+    assert [(key, problem in reason) for key, reason in problems(arguments)] == ([("cidr", True)] if problem else [])
+    values = {**settings_of("dev"), "network": given, "cluster": {"existing": True}}
+    if problem:
+        with pytest.raises(pulumi.RunError, match=f"network.cidr: {problem}"):
+            parse(values, "Pulumi.dev.yaml")
+    else:
+        assert parse(values, "Pulumi.dev.yaml").network.cidr == cidr

@@ -40,7 +40,9 @@ def diff(
     Compares the fields that the plan sets, and shows fields that other clients added. Defaults of the API server, and
     what controllers own, such as the replicas of an autoscaler, are no difference. Sends only GET requests.
 
-    Exit codes: 0 no difference, 1 differences, 2 or more an error, such as objects that could not be read.
+    Secrets that the user may not read are reported as not compared.
+
+    Exit codes: 0 no difference, 1 differences, 2 or more an error, such as other objects that could not be read.
     """
     from components.contract.problems import errors
     from toolkit.kube import Kube
@@ -58,10 +60,10 @@ def diff(
         sys.stdout.write(json.dumps([_as_json(each) for each in found], indent=2) + "\n")
     else:
         sys.stdout.write("".join(f"{line}\n" for line in _lines(found)))
-    unread = sum(bool(each.unread) for each in found)
+    unread = sum(bool(each.unread) and not each.right for each in found)
     if unread:
         raise WorkbenchError(f"objects that could not be compared: {unread}; the reasons are in the report", 2)
-    if found:
+    if any(each.differs for each in found):
         raise typer.Exit(1)
 
 
@@ -72,7 +74,9 @@ def _lines(found: "Sequence[ObjectDrift]") -> Iterator[str]:
 
     if not found:
         yield "The cluster is as planned."
-    for model, objects in models_in(found).items():
+    elif all(each.right for each in found):
+        yield "What was compared is as planned."
+    for model, objects in models_in([each for each in found if not each.right]).items():
         yield printable(model or "the fleet")
         for each in objects:
             if each.absent:
@@ -83,6 +87,10 @@ def _lines(found: "Sequence[ObjectDrift]") -> Iterator[str]:
                 writer = " ".join(filter(None, (field.writer.manager, field.writer.time)))
                 change = f"planned {_text(field.planned)}, is {_text(field.live)}"
                 yield printable(f"  {each.title}: {field.path}: {change}" + (f" ({writer})" if writer else ""))
+
+    for right in sorted({each.right for each in found if each.right}):
+        titles = ", ".join(each.title for each in found if each.right == right)
+        yield printable(f"not compared, needs the right to {right}: {titles}")
 
 
 def _text(value: Any) -> str:  # noqa: ANN401  any JSON value

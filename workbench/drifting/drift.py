@@ -4,6 +4,7 @@ Fields that the plan does not set are defaults of the API server or belong to co
 of the object name another client for them.
 """
 
+import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 from components.contract.problems import field_path
 from components.contract.quantity import is_quantity, parse_quantity
+from components.contract.texts.literal_secrets import SECRET_TEXT
 from components.contract.texts.secrets import masked
 from components.fleet.objects import Object
 
@@ -93,6 +95,7 @@ def drift_of(planned: Object, live: Object) -> tuple[FieldDrift, ...]:
         planned: The object as it is rendered.
         live: The object as the server returned it, with its managed fields.
     """
+    planned = _as_stored(planned)
     entries = [each for each in live["metadata"].get("managedFields") or () if isinstance(each, dict)]
     plain = {key: value for key, value in live.items() if key != "status"}
     found = {change[0]: change for change in _changed(_comparable(planned), _comparable(plain), ())}
@@ -104,6 +107,20 @@ def drift_of(planned: Object, live: Object) -> tuple[FieldDrift, ...]:
         )
         for path, before, after in sorted(found.values(), key=lambda change: [str(step) for step in change[0]])
     )
+
+
+def is_secret(body: Object) -> bool:
+    """Return whether an object is a Secret, whose values are compared and never shown."""
+    return (body["apiVersion"], body["kind"]) == ("v1", "Secret")
+
+
+def _as_stored(body: Object) -> Object:
+    """Return an object as the API server stores it: a Secret without ``stringData``, which it encodes."""
+    if not is_secret(body) or not isinstance(body.get("stringData"), dict):
+        return body
+    encoded = {key: base64.b64encode(str(text).encode()).decode() for key, text in body["stringData"].items()}
+    rest = {key: value for key, value in body.items() if key != "stringData"}
+    return {**rest, "data": {**(body.get("data") or {}), **encoded}}
 
 
 def _comparable(body: Object) -> Object:
@@ -258,6 +275,8 @@ def _writer(path: Path, live: Object, entries: Sequence[Mapping[str, Any]]) -> W
 
 def _masked(path: Path, value: Any, live: Object) -> Any:  # noqa: ANN401
     """Return a value for readers: the name of a variable beside it tells whether it is a secret."""
+    if is_secret(live) and path[0] != "metadata" and value is not ABSENT:
+        return SECRET_TEXT
     if not isinstance(value, str):
         return masked({"value": value})["value"]
     beside = _at(live, path[:-1])

@@ -9,7 +9,7 @@ from components.plan.plan import Plan
 from toolkit.kube import Kube, KubeError
 
 from ..errors import WorkbenchError
-from .drift import FieldDrift, drift_of
+from .drift import FieldDrift, drift_of, is_secret
 
 Key = tuple[str, str, str, str]
 """API version, kind, namespace and name."""
@@ -23,6 +23,7 @@ class ObjectDrift:
         model: ``Kind/name`` of the resource that it belongs to; empty for an object of the whole fleet.
         absent: Whether the cluster does not have it.
         unread: Why it could not be compared; empty if it was.
+        right: The missing right, if the object is a Secret, which the documented users of this command cannot read.
         fields: The fields that differ.
     """
 
@@ -33,6 +34,7 @@ class ObjectDrift:
     model: str = ""
     absent: bool = False
     unread: str = ""
+    right: str = ""
     fields: tuple[FieldDrift, ...] = ()
 
     @property
@@ -75,6 +77,9 @@ def _compared(body: Object, at: ObjectDrift, kube: Kube) -> ObjectDrift:
             raise WorkbenchError(f"the cluster cannot be read: {error.message}") from None
         if error.status == http.HTTPStatus.NOT_FOUND:
             return replace(at, absent=True)
+        if error.status == http.HTTPStatus.FORBIDDEN and is_secret(body):
+            right = f"get secrets in namespace {at.namespace}"
+            return replace(at, unread=f"needs the right to {right}", right=right)
         return replace(at, unread=error.message)
     return replace(at, fields=drift_of(body, live))
 

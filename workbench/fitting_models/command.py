@@ -119,18 +119,18 @@ def fit(
 
     Exit codes: 0 it fits an accelerator, 1 it fits none, 2 usage error.
     """
-    from components.plan.fitting.options import fit_answer
+    from components.plan.fitting.options import context_problem, fit_answer
 
     from .inputs import given_accelerator, given_model
     from .weights import sizing_note, weights_source
 
     given = given_model(model, parameters)
-    if parameters and max_len is None:
-        raise WorkbenchError("--parameters: the context of the model is unknown; add --max-len", 2)
     if (weights or weights_secret) and not yaml:
         raise WorkbenchError("--weights and --weights-secret are for manifests; add --yaml", 2)
     source = weights_source(weights, weights_secret, given) if yaml else None
     question = _question(given, engine, max_len, users, quantization, arg, region)
+    if problem := context_problem(question):
+        raise WorkbenchError(f"--max-len: {problem}", 2)
     accelerator = given_accelerator(gpu)
     answer = fit_answer(question, accelerator.wanted, count=accelerator.number)
     if source:

@@ -61,22 +61,18 @@ def given_model(text: str, parameters: str) -> GivenModel:
     path = Path(text)
     if is_gguf(path):
         return _of_gguf(path)
-    if path.is_dir() or path.name == _CONFIG:
+    if path.exists() or path.name == _CONFIG:
         return _of_config(path)
     return _of_name(text.strip())
 
 
 def _of_name(text: str) -> GivenModel:
-    from components.checks.memory.naming import estimate
     from components.checks.memory.workloads.known import KnownShapes
-    from components.plan.fitting.names import catalog_name, near_names
+    from components.plan.fitting.names import near_names, served_name
 
-    found = catalog_name(text)
+    found = served_name(text)
     if isinstance(found, str):
         return GivenModel(found, KnownShapes())
-    # A repository that is not in the catalog is estimated from its name, as in a plan.
-    if "/" in text and estimate(text) is not None:
-        return GivenModel(text, KnownShapes())
     similar = found or near_names(text)
     near = f"; similar models: {', '.join(similar)}" if similar else ""
     raise WorkbenchError(f"unknown model {text!r}{near}; pass {_FORMS}", 2)

@@ -14,7 +14,7 @@ from components.families import FAMILIES, releases_of
 from components.families.family import Family
 from components.fleet.cloud_facts import capacity_in, capacity_labels
 from components.fleet.demand import REGION_LABEL, TYPE_LABELS, NodeChoice
-from components.fleet.instances import accelerator_resources
+from components.fleet.instances import is_accelerator
 from components.fleet.nodes.unschedulable import NodeKind
 from components.fleet.objects import Object
 from components.fleet.options import Options
@@ -53,12 +53,12 @@ class ClusterNode:
     @property
     def accelerators(self) -> frozenset[str]:
         """Extended resources of the accelerators that pods can request."""
-        return frozenset(key for key, amount in self.offered.items() if amount and key in accelerator_resources())
+        return frozenset(key for key, amount in self.offered.items() if amount and is_accelerator(key))
 
     @property
     def is_reserved(self) -> bool:
         """Whether a taint reserves it for pods that request an accelerator."""
-        return any(taint["key"] in accelerator_resources() for taint in self.taints)
+        return any(is_accelerator(taint["key"]) for taint in self.taints)
 
     @property
     def choice(self) -> NodeChoice:
@@ -118,10 +118,10 @@ def _choices(used: Iterable[ClusterNode]) -> tuple[NodeChoice, ...]:
 def _accepts(node: ClusterNode, pod: Object) -> bool:
     """Return whether a node accepts a pod with accelerators, by labels, taints and allocatable resources."""
     requests = requests_of(pod)
-    if not any(key in accelerator_resources() for key in requests):
+    if not any(is_accelerator(key) for key in requests):
         return False
     # A node that does not report a resource, such as in a file, is not known to lack it.
-    known = {key: amount for key, amount in requests.items() if key in node.offered or key in accelerator_resources()}
+    known = {key: amount for key, amount in requests.items() if key in node.offered or is_accelerator(key)}
     return not NodeKind(node.name, node.offered, node.labels, node.taints).obstacle(pod, known)
 
 

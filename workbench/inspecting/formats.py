@@ -2,6 +2,7 @@
 
 import enum
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from io import StringIO
@@ -175,7 +176,15 @@ def parallelism(model: InspectedModel) -> str:
 
 
 def accelerators(model: InspectedModel) -> str:
-    return str(model.accelerators) if model.accelerators else "-"
+    """Return the number of accelerators; with their resource if they are no GPUs."""
+    counts = Counter[str]()
+    for part in model.parts:
+        counts[part.resource] += part.accelerators * part.desired
+    return ", ".join(_accelerators(*each) for each in counts.items() if each[1]) or "-"
+
+
+def _accelerators(resource: str, count: int) -> str:
+    return str(count) if resource.endswith("/gpu") else f"{count} {resource}"
 
 
 def nodes(model: InspectedModel) -> str:

@@ -10,16 +10,16 @@ from components.engines.images import parse_image
 from components.engines.registry import engines
 from components.engines.scripts.commands import engine_line
 from components.engines.served.names import served_names
-from components.engines.serving import serving_line
 from components.engines.settings import Setting
 from components.engines.versions import format_version
-from components.fleet.instances import accelerator_resources
+from components.fleet.instances import is_accelerator
 from components.fleet.objects import Object
 from components.fleet.rendered import Rendered
 from components.fleet.shapes import shape_of
 from components.fleet.workloads import Server
+from components.plan.running_objects import serving_lines
 
-from .recognition import DescribedPods, Serving, engine_containers, value_at
+from .recognition import DescribedPods, Serving, value_at
 
 _NUMBERS = 3
 """Numbers of a version, as engines write them."""
@@ -106,7 +106,7 @@ def secrets_of(each: Serving, items: Sequence[Rendered]) -> tuple[str, ...]:
     """Return the names of the Secrets that pods refer to; their values are never read."""
     bodies = [*each.workloads, *(part.body for part in each.described)]
     bodies = bodies or [workload.body for item in items for workload in item.workloads]
-    found = {name for body in bodies for pod in _pods(body) for name in secret_names(pod)}
+    found = {name for body in bodies for pod in _pods(body) for name in secret_names(pod.get("spec") or {})}
     return tuple(sorted(found))
 
 
@@ -125,13 +125,13 @@ def _part(
     shape = shape_of(body)
     pods = _pods(body)
     front = pods[0] if pods else {}
-    positions = engine_containers(front)
-    containers = front.get("containers") or [{}]
+    lines = serving_lines(front)
+    containers = (front.get("spec") or {}).get("containers") or [{}]
     named = server.line.engine if server else ""
-    position = positions[0] if positions else server.position if server else 0
+    position = next((place for place, line in enumerate(lines) if line), server.position if server else 0)
     container = containers[position if position < len(containers) else 0]
     # The resource names the engine of an image that nothing else tells it of, and whose entrypoint starts it.
-    line = serving_line(container) or (command_line_of(container, named) if named else None)
+    line = next(filter(None, lines), None) or (command_line_of(container, named) if named else None)
     image = str(container.get("image") or "")
     parsed = parse_image(image)
     amounts = _accelerators(body)
@@ -209,10 +209,10 @@ def _version(line: CommandLine | None) -> str:
 
 
 def _pods(body: Object) -> list[Any]:
-    """Return the pod specs of a workload, that of the pods that receive requests first."""
+    """Return the pod templates of a workload, that of the pods that receive requests first."""
     shape = shape_of(body)
     templates = shape.pod_templates(body) if shape else ()
-    return [template.body.get("spec") or {} for template in templates]
+    return [template.body for template in templates]
 
 
 def _accelerators(body: Object) -> dict[str, int]:
@@ -224,7 +224,7 @@ def _accelerators(body: Object) -> dict[str, int]:
             resources = container.get("resources") or {}
             amounts = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
             for key, amount in amounts.items():
-                if key in accelerator_resources() and is_quantity(amount):
+                if is_accelerator(key) and is_quantity(amount):
                     total[key] = total.get(key, 0) + int(parse_quantity(amount)) * template.pods
     return total
 

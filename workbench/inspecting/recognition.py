@@ -11,11 +11,10 @@ from components.contract.schema.embedded import CORE, definitions
 from components.contract.tables import load_table
 from components.engines.images import parse_image
 from components.engines.registry import engine_started_by
-from components.engines.serving import serving_line
 from components.families import kinds, member_of
 from components.fleet.objects import Object
 from components.fleet.shapes import DEPLOYMENT, LEADER_WORKER_SET, shape_of
-from components.plan.running_objects import malformed
+from components.plan.running_objects import malformed, serving_lines
 
 from .snapshot import ClusterSnapshot, Identity, group_of, identity_of, owner_reference
 
@@ -139,20 +138,12 @@ def family_of(body: Object) -> str:
     return member_of(kind)[0].name if kind else ""
 
 
-def engine_containers(pod: Mapping[str, Any]) -> list[int]:
-    """Return the positions of the containers of a pod spec that serve models."""
-    containers = pod.get("containers")
-    if not isinstance(containers, list):
-        return []
-    return [position for position, each in enumerate(containers) if isinstance(each, dict) and serving_line(each)]
-
-
 def is_engine_workload(body: Object) -> bool:
     """Return whether a workload runs an engine."""
     shape = shape_of(body)
     if shape is None or not isinstance(body.get("spec"), dict):
         return False
-    return any(engine_containers(template.body.get("spec") or {}) for template in _templates(body))
+    return any(any(serving_lines(template.body)) for template in _templates(body))
 
 
 def owner_of(body: Object, project: str = "") -> ManagedBy:
@@ -261,7 +252,7 @@ def _by_pods(snapshot: ClusterSnapshot, covered: set[Identity]) -> Iterator[Serv
     groups: dict[Identity, list[Object]] = {}
     tops: dict[Identity, tuple[Object, bool]] = {}
     for pod in snapshot.of_kind(*_POD):
-        if identity_of(pod) in covered or not engine_containers(pod.get("spec") or {}):
+        if identity_of(pod) in covered or not any(serving_lines(pod)):
             continue
         root = snapshot.root(pod)
         if identity_of(root) in covered:

@@ -2,6 +2,7 @@
 
 import difflib
 import io
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,13 @@ from components.families.migration import MigratedDocument, plain
 
 _STYLES = ((2, 0), (4, 2))
 """Indentation of lists below their key: of the items' content, and of the dashes."""
+_EMPTY_DOCUMENT = re.compile(
+    r"^---[ \t]*(?P<comment>#[^\n]*\n|\n)(?=(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*(?:#[^\n]*)?(?:---\s|---\Z|\Z))",
+    re.MULTILINE,
+)
+"""The start of a document without content, as chart templates leave them."""
+_START = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*---[ \t]*(?:#[^\n]*)?\n")
+"""Comments before the first document, and its start."""
 
 
 @dataclass(slots=True)
@@ -44,9 +52,14 @@ class ManifestFile:
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
         self.text = text
-        self._style = _style_of(text)
+        # ruamel.yaml writes an empty document as null, and loses its comments and those before the first document.
+        filled = _EMPTY_DOCUMENT.sub(lambda match: match["comment"].lstrip("\n"), text)
+        start = _START.match(filled)
+        self._head = start[0] if start else ""
+        self._filled = filled.removeprefix(self._head)
+        self._style = _style_of(self._filled)
         self._places = []
-        for value in _yaml(self._style).load_all(text):
+        for value in _yaml(self._style).load_all(self._filled):
             place = _Place(value)
             items = value["items"] if place.is_list else [value]
             place.documents = [MigratedDocument(item, str(path)) for item in items if isinstance(item, CommentedMap)]
@@ -67,7 +80,8 @@ class ManifestFile:
                 ones behind those that they were added after.
         """
         places = list(self._rearranged([document for document in documents if document.file == str(self.path)]))
-        return _edited(self.text, places, self._style)
+        edited = _edited(self._filled, places, self._style)
+        return self.text if edited == self._filled else self._head + edited
 
     def _rearranged(self, documents: list[MigratedDocument]) -> Iterator[Any]:
         """Yield the documents of the file as they are after the conversion."""

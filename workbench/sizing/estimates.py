@@ -29,7 +29,7 @@ class EstimatedCandidate(NamedTuple):
 def estimated_candidates(
     model: str, load: "Load", prefill_ms: int | None = None, itl_ms: int = 0
 ) -> "tuple[EstimatedCandidate, ...]":
-    """Return the accelerators that a model of the catalog fits on one node; none if the catalog does not have it.
+    """Return the accelerators that a model fits on one node; none if nothing is known of the model.
 
     Args:
         model: Its name.
@@ -39,11 +39,11 @@ def estimated_candidates(
     """
     from components.checks.memory.cases import Fit
     from components.fleet.cloud_providers import default_provider
-    from components.plan.fitting.names import catalog_name
+    from components.plan.fitting.names import served_name
     from components.plan.fitting.options import fit_answer
     from components.plan.fitting.question import EngineChoice, FitQuestion, engine_choice
 
-    name, serving = catalog_name(model), engine_choice(_ENGINE)
+    name, serving = served_name(model), engine_choice(_ENGINE)
     if not isinstance(name, str) or not isinstance(serving, EngineChoice):
         return ()
     question = FitQuestion(name, serving, default_provider().prices.region, context=tokens_of(load))

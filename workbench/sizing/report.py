@@ -64,6 +64,12 @@ def show(assessments: "Sequence[Assessment]", title: str) -> None:
         if not assessment.sized.is_feasible:
             reason = f"{assessment.candidate.profile.title}: {assessment.sized.reason}"
             console.print(printable(reason), soft_wrap=True)
+    if whole := assessments[0].whole_instances:
+        console.print(
+            f"{assessments[0].candidate.profile.title}: prices are the share of the accelerators in use; whole "
+            f"instances, {whole.count} x {whole.instance_type}, cost {whole.usd_per_hour:,.2f} USD/hour",
+            soft_wrap=True,
+        )
     for line in _plots(assessments[0], min(console.width, _WIDTH)):
         console.print(line, soft_wrap=True)
 

@@ -177,18 +177,18 @@ def _of_repository(name: str) -> Shape | None:
         # X-FP8 tells the layers of X, but not the type of its weights.
         if not named and like.dtype not in _WHOLE and _type_of(like.name.rpartition("/")[2])[0]:
             if is_unnamed and like.parameters:
-                most, least = (int(like.parameters * bits / 8) for bits in (_MOST_UNNAMED, _LEAST_UNNAMED))
                 basis += f", with {_LEAST_UNNAMED} to {_MOST_UNNAMED} bits per parameter"
-                return replace(like, dtype="", weights_bytes=most, estimate=basis, least_bytes=least)
+                size, least_size = (int(like.parameters * bits / 8) for bits in (_MOST_UNNAMED, _LEAST_UNNAMED))
+                return replace(like, dtype="", weights_bytes=size, estimate=basis, least_bytes=least_size)
             dtype = "bfloat16"
-        size = like.weights_bytes if dtype == like.dtype else None
+        known_size = like.weights_bytes if dtype == like.dtype else None
         # The vocabulary of a quantized model stays at 16 bits, which needs its size.
         is_sized = like.parameters and (dtype in _WHOLE or like.embeddings is not None)
-        if size is not None or is_sized:
+        if known_size is not None or is_sized:
             # The context is unknown if the name states a longer one than that of the known model.
             longer = set(_CONTEXT.findall(own.lower())) - set(_CONTEXT.findall(like.name.lower()))
             context = None if longer else like.max_context
-            return replace(like, dtype=dtype, weights_bytes=size, estimate=basis, max_context=context)
+            return replace(like, dtype=dtype, weights_bytes=known_size, estimate=basis, max_context=context)
     count = _count(own)
     if count is None:
         return None

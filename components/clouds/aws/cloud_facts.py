@@ -3,7 +3,7 @@
 from ...fleet.cloud_facts import CloudFacts
 from .instances import instance_types
 from .load_balancers import NETWORK_LOAD_BALANCERS
-from .names import CAPACITY_LABELS, EFA_RESOURCE, LABEL_DOMAINS, POD_IDENTITY_AGENT, karpenter_type
+from .names import CAPACITY_LABELS, EFA_RESOURCE, LABEL_DOMAINS, NEURON_PARTS, POD_IDENTITY_AGENT, karpenter_type
 
 
 def cloud_facts() -> CloudFacts:
@@ -11,6 +11,7 @@ def cloud_facts() -> CloudFacts:
     return CloudFacts(
         instances=tuple(instance_types()),
         fabrics={EFA_RESOURCE: "EFA"},
+        accelerators=NEURON_PARTS,
         label_domains=LABEL_DOMAINS,
         capacity_labels=CAPACITY_LABELS,
         named_type=karpenter_type,

@@ -8,6 +8,8 @@ LABEL_DOMAINS = ("karpenter.sh", "karpenter.k8s.aws", "eks.amazonaws.com")
 EFA_RESOURCE = "vpc.amazonaws.com/efa"
 EFA_COST = "EFA has no charge of its own (aws.amazon.com/hpc/efa)."
 NEURON_RESOURCE = "aws.amazon.com/neuron"
+NEURON_PARTS = ("aws.amazon.com/neuroncore", "aws.amazon.com/neurondevice")
+"""Other resources of the Neuron device plugin: cores, and the earlier name of devices."""
 MOST_NODES = 450
 """Maximum nodes of an EKS node group (aws-gpu spec 14)."""
 ACCELERATOR_LABEL = "k8s.amazonaws.com/accelerator"

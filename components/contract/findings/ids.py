@@ -35,6 +35,7 @@ class RuleId(StrEnum):
     WEIGHTS_ELSEWHERE = "weights-elsewhere"
 
     ENGINE_UNKNOWN = "engine-unknown"
+    ENGINE_NOT_OPENAI = "engine-not-openai"
     ENGINE_TOO_OLD = "engine-too-old"
     IMAGE_MISSING = "image-missing"
     IMAGE_LACKS_PROGRAM = "image-lacks-program"
@@ -55,6 +56,7 @@ class RuleId(StrEnum):
     GPUS_UNEQUAL = "gpus-unequal"
     GPUS_ABSENT = "gpus-absent"
     GPUS_CONTRADICTED = "gpus-contradicted"
+    CONTEXT_TOO_LONG = "context-too-long"
     MEMORY_EXCEEDED = "memory-exceeded"
     MEMORY_TIGHT = "memory-tight"
     MEMORY_NOT_REQUESTED = "memory-not-requested"
@@ -150,6 +152,7 @@ class RuleId(StrEnum):
     PREREQUISITES_MISSING = "prerequisites-missing"
     PREREQUISITES_CONFLICT = "prerequisites-conflict"
     PREREQUISITES_TOO_NEW = "prerequisites-too-new"
+    UNCHANGED_UNCHECKED = "unchanged-unchecked"
     OTHERS_REFUSED = "others-refused"
     TRACE_UNREAD = "trace-unread"
 

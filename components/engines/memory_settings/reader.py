@@ -53,6 +53,7 @@ class MemorySettings:
         model: Repository, folder, file, or URL of the weights.
         converted: Type to which the weights are converted; empty if they are not.
         quantized: Whether the weights must already be quantized.
+        bits: Least and most bits per parameter of such weights; None if the method has several widths.
         key_bytes: Bytes per number of a key in the cache.
         value_bytes: Bytes per number of a value in the cache.
         share: Share of the memory that may be used; None if not set.
@@ -67,6 +68,7 @@ class MemorySettings:
     model: str
     converted: str = ""
     quantized: bool = False
+    bits: tuple[Decimal, Decimal] | None = None
     key_bytes: Decimal = Decimal(2)
     value_bytes: Decimal = Decimal(2)
     limits: RequestLimits = field(default_factory=RequestLimits)
@@ -138,6 +140,7 @@ def _memory_settings(
             model=model,
             converted=converted,
             quantized=quantized,
+            bits=table.bits.get(method) if method and quantized else None,
             key_bytes=key_bytes or default_bytes,
             value_bytes=value_bytes or default_bytes,
             limits=_request_limits(settings),

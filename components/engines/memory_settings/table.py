@@ -6,9 +6,12 @@ spread: how it uses accelerators by default: one, all (every layer is split over
 contexts: default tokens of a request by version (from, until); null if the engine chooses it by the remaining memory.
   Without a row it is the context of the model.
 single_files: whether it loads single files of a repository, whose sizes the catalog does not have.
+longer_context: set for engines that do not start with a context above that of the model's configuration: the variable
+  that allows it, and the flags that change the configuration.
 shared_context: whether the context is divided among the concurrent requests.
 cache: bytes per number in the KV cache, by type.
 converts: type to which weights are converted while they are loaded, by quantization; other methods convert nothing.
+bits: least and most bits per parameter, with scales, of weights of a quantization that has one width.
 whole_cache: cache types that mean the type of the weights.
 adapters: default number (most) and rank; a rank of null is that of the adapters themselves.
 speculation: keys of the JSON: model, tensor and method; own are the methods without a draft model, heads those with
@@ -47,6 +50,13 @@ class DefaultContext(NamedTuple):
     tokens: int | None
 
 
+class LongerContext(NamedTuple):
+    """What lets an engine start with a context above that of the model's configuration."""
+
+    variable: str
+    flags: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MemorySettingsTable:
     """The memory settings of an engine; the attributes are the columns."""
@@ -55,11 +65,13 @@ class MemorySettingsTable:
     variables: Mapping[Setting, tuple[str, ...]] = field(default_factory=dict)
     spread: Spread = Spread.ONE
     contexts: tuple[DefaultContext, ...] = ()
+    longer_context: LongerContext | None = None
     shared_context: bool = False
     single_files: bool = False
     cache: Mapping[str, Decimal] = field(default_factory=dict)
     whole_cache: tuple[str, ...] = ()
     converts: Mapping[str, str] = field(default_factory=dict)
+    bits: Mapping[str, tuple[Decimal, Decimal]] = field(default_factory=dict)
     adapters: Mapping[str, int | None] = field(default_factory=dict)
     speculation: Mapping[str, Any] = field(default_factory=dict)
     unclear: Mapping[str, str] = field(default_factory=dict)
@@ -85,6 +97,7 @@ def _read(engine: Engine) -> MemorySettingsTable | None:
     if not file.is_file():
         return None
     facts: dict[str, Any] = dict(read_table(file))
+    longer = facts.get("longer_context")
     return MemorySettingsTable(
         engine,
         variables={
@@ -93,11 +106,16 @@ def _read(engine: Engine) -> MemorySettingsTable | None:
         },
         spread=Spread(facts.get("spread", Spread.ONE)),
         contexts=tuple(DefaultContext(VersionSpan.from_row(row), row["tokens"]) for row in facts.get("contexts", ())),
+        longer_context=LongerContext(longer["variable"], tuple(longer["flags"])) if longer else None,
         shared_context=facts.get("shared_context", False),
         single_files=facts.get("single_files", False),
         cache={str(name): Decimal(str(number)) for name, number in facts.get("cache", {}).items()},
         whole_cache=tuple(facts.get("whole_cache", ())),
         converts=facts.get("converts", {}),
+        bits={
+            method: (Decimal(str(least)), Decimal(str(most)))
+            for method, (least, most) in facts.get("bits", {}).items()
+        },
         adapters=facts.get("adapters", {}),
         speculation=facts.get("speculation", {}),
         unclear=facts.get("unclear", {}),

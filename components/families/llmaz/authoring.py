@@ -23,12 +23,14 @@ def author(deployment: ModelDeployment) -> tuple[Object, ...]:
         "source": _source(deployment.weights),
         "inferenceConfig": {"flavors": [flavor]},
     }
-    resources = {"cpu": str(deployment.cpu), "memory": f"{deployment.memory_gib}Gi"}
+    memory = f"{deployment.memory_gib}Gi"
+    # No limit of CPUs: it would throttle the engine on an otherwise idle node.
+    resources = {"requests": {"cpu": str(deployment.cpu), "memory": memory}, "limits": {"memory": memory}}
     runtime = {
         "backendName": deployment.engine,
         "version": deployment.tag,
         "args": list(deployment.args),
-        "resources": {"requests": resources, "limits": resources},
+        "resources": resources,
     }
     playground = {
         "replicas": deployment.replicas,

@@ -117,8 +117,9 @@ def check_model_for_operator(model: OpenModel, kind: Kind, findings: Findings) -
     if scheme in ("s3", "gcs") and RELEASES.covers(Span(until="v0.1.3"), operated_release(kind)):
         findings.error(
             "spec.source.uri",
-            f"the llmaz operator {kind.release} rejects {scheme}://, which v0.1.4 has first; set releases.llmaz to "
-            "that, take the weights from elsewhere, or use realization 'native'",
+            f"the llmaz operator {kind.release} rejects {scheme}://, which v0.1.4 has first; choose "
+            f"that release ({RELEASES.choosing('v0.1.4')}), take the weights from elsewhere, or "
+            "use realization 'native'",
             RuleId.OPERATOR_UNSUPPORTED,
         )
 

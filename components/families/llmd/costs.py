@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
 from ...fleet.demand import accelerated_nodes
-from ...fleet.instances import accelerator_resources
+from ...fleet.instances import is_accelerator
 from ...fleet.levels import Accelerator, ServiceLevels
 from ...fleet.workloads import Workload
 from ...performance.sizing.accelerators import accelerator_price, known_accelerator, node_with
@@ -79,7 +79,7 @@ def accelerators_of(workload: Workload) -> int:
         int(amount) * demand.per_replica
         for demand in workload.pods
         for resource, amount in demand.requests.items()
-        if resource in accelerator_resources()
+        if is_accelerator(resource)
     )
 
 

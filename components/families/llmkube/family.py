@@ -7,12 +7,15 @@ from ...contract.kinds import Column, Kind
 from ...contract.problems import Problem
 from ...contract.releases import Releases, Span
 from ...contract.tables import load_table
+from ...engines.registry import engines
 from ...fleet.objects import Object
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ..adoption import AdoptedWorkload, Adopting
-from ..family import Authoring, Family, Member, Migrating
+from ..family import Authoring, Family, LabelledServer, Member, Migrating, PodLabels
 from .adoption import OWN_VARIABLES, adopt
+from .facts import llmkube
+from .pods import RUNTIME_LABEL
 from .rendering import OPERATOR, crowded_claims, render_inference_service, render_model
 from .shared import (
     render_federated_cluster,
@@ -141,7 +144,7 @@ FEDERATED_CLUSTER = Kind(
 )
 
 
-class Llmkube(Family, Migrating, Adopting, Authoring):
+class Llmkube(Family, Migrating, Adopting, Authoring, PodLabels):
     """LLMKube, whose services may share the claim of a model cache."""
 
     def check(self, rendered: Sequence[Rendered]) -> Iterator[Problem]:
@@ -161,6 +164,11 @@ class Llmkube(Family, Migrating, Adopting, Authoring):
     def own_variables(self) -> Mapping[str, str]:
         """Return no variables: the operator sets none in every container."""
         return OWN_VARIABLES
+
+    def labelled_server(self, labels: Mapping[str, str]) -> LabelledServer | None:
+        """Return the server of the runtime in the labels; runtimes of other servers have no engine."""
+        runtime = llmkube().runtimes.get(labels.get(RUNTIME_LABEL, ""))
+        return LabelledServer(runtime.engine, runtime.container) if runtime and runtime.engine in engines() else None
 
     def steps(self) -> "tuple[ReleaseStep, ...]":
         from .migration import STEPS

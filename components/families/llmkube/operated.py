@@ -266,7 +266,8 @@ def _vllm(serving: ServiceContext) -> Iterator[Fault]:
     yield from _folder(serving)
     if _applies(Span("v0.8.12", "v0.9.2"), serving.findings):
         reason = "writes a flag for metrics in this release, with which vLLM exits"
-        yield "spec.runtime", f"{reason}; set releases.llmkube to another release"
+        releases = serving.findings.source.kind.releases
+        yield "spec.runtime", f"{reason}; choose another release ({releases.choosing()})"
     line, config = Line(serving), serving.service.spec.vllm_config
     speculative = config.speculative if config else None
     if speculative and speculative.enabled and speculative.model:

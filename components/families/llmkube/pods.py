@@ -24,6 +24,8 @@ FIRST_UNPRIVILEGED_PORT = 1024
 """Lowest port that needs no capability."""
 T = TypeVar("T")
 _PREFIX = "inference.llmkube.dev"
+RUNTIME_LABEL = f"{_PREFIX}/runtime"
+"""Label with the runtime of the pods, which the operator sets too."""
 
 
 def selector_of(name: str) -> dict[str, str]:
@@ -38,7 +40,7 @@ def labels_of(serving: ServiceContext) -> dict[str, str]:
         "app": name,
         f"{_PREFIX}/model": serving.model.metadata.name,
         f"{_PREFIX}/service": name,
-        f"{_PREFIX}/runtime": serving.runtime,
+        RUNTIME_LABEL: serving.runtime,
     }
 
 

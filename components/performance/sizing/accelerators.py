@@ -4,7 +4,7 @@ import functools
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
@@ -134,10 +134,12 @@ class AcceleratorPrice:
     Attributes:
         cents_per_hour: US cents per hour.
         source: The setting or instance type that the price comes from.
+        node: The instance type of which it is the share; None for a price in the settings.
     """
 
     cents_per_hour: Decimal
     source: str
+    node: Instance | None = field(default=None, compare=False)
 
 
 def accelerator_price(
@@ -173,4 +175,4 @@ def _share(node: Instance | None, several: int, why: str = "") -> AcceleratorPri
     cents = hourly_cents(node) if node else None
     if node is None or cents is None:
         return None
-    return AcceleratorPrice(cents * several, f"{node.name} at ${node.usd_per_hour}/h{why}")
+    return AcceleratorPrice(cents * several, f"{node.name} at ${node.usd_per_hour}/h{why}", node)

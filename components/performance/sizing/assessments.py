@@ -1,5 +1,6 @@
 """Compare accelerators: the replicas that each needs for the latency targets and their cost, cheapest first."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...contract.clock import HOURS_PER_MONTH
 from ...fleet.levels import LatencyTargets, Load
-from .accelerators import AcceleratorPrice
+from .accelerators import AcceleratorPrice, known_accelerator
 from .cases import Case, Profile, Sized, one_at_a_time
 from .closed import ClosedLoop, offered_per_minute, replicas_for
 from .queues import rank, size
@@ -112,6 +113,15 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class WholeInstances:
+    """Instances of one type, with their price."""
+
+    count: int
+    instance_type: str
+    usd_per_hour: Decimal
+
+
+@dataclass(frozen=True, slots=True)
 class Assessment:
     """The sizing result of a candidate.
 
@@ -150,6 +160,19 @@ class Assessment:
         load, cents = self.question.load, self.cents_per_hour
         tokens = float(load.per_minute * load.output_tokens) * 60
         return None if cents is None or not tokens else cents / _CENTS / tokens * _MILLION
+
+    @property
+    def whole_instances(self) -> WholeInstances | None:
+        """The instances to pay for, if the replicas leave some of their accelerators unused; otherwise None."""
+        price, known = self.candidate.price, known_accelerator(self.candidate.profile.accelerator)
+        node = price.node if price and self.sized.is_feasible else None
+        used = self.candidate.profile.count * (known.count if known else 1)
+        if node is None or node.usd_per_hour is None or not self.sized.replicas or node.accelerators < used:
+            return None
+        count = math.ceil(self.sized.replicas / (node.accelerators // used))
+        if count * node.accelerators == self.sized.replicas * used:
+            return None
+        return WholeInstances(count, node.name, count * node.usd_per_hour)
 
     @property
     def ttft_p95_ms(self) -> float | None:

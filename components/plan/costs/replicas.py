@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from ...fleet.demand import PodDemand
-from ...fleet.instances import accelerator_resources
+from ...fleet.instances import is_accelerator
 from ...fleet.nodes.groups import groups_of
 from ...fleet.nodes.policy import NodePolicy
 from ...fleet.objects import Key
@@ -51,7 +51,7 @@ def accelerators_of(workloads: Iterable[Workload], least: Mapping[Key, int]) -> 
     for workload in workloads:
         replicas = replicas_of(workload, least)
         for demand in workload.pods:
-            per_pod = sum((demand.requests.get(key, Decimal(0)) for key in accelerator_resources()), Decimal(0))
+            per_pod = sum((amount for key, amount in demand.requests.items() if is_accelerator(key)), Decimal(0))
             total += pods_of(demand, replicas).amounts.times(per_pod)
     return total
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 
 from ...checks.memory.catalog import names
+from ...checks.memory.naming import estimate
 
 _MOST_MATCHES = 5
 _SIMILAR = (0.95, 0.6)
@@ -30,6 +31,15 @@ def catalog_name(text: str) -> str | tuple[str, ...]:
         if same:
             return same[0] if len(same) == 1 else tuple(same)
     return near_names(text)
+
+
+def served_name(text: str) -> str | tuple[str, ...]:
+    """Return the name of the model that a text means, or the models of the catalog that it may mean.
+
+    A repository that is not in the catalog is estimated from its name, as in a plan.
+    """
+    found = catalog_name(text)
+    return text if not isinstance(found, str) and "/" in text and estimate(text) is not None else found
 
 
 def near_names(text: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from ...checks.memory.accelerators.devices import GIB, capability
 from ...checks.memory.accelerators.refusals import allowed_degrees
 from ...checks.memory.arithmetic import judge
 from ...checks.memory.cases import Fit, MemoryVerdict, Parallel
+from ...checks.memory.context import longest_context
 from ...checks.memory.wording import gib
 from ...checks.memory.workloads.cases import Placement, ServerSpec, case_of, device_of
 from ...engines.memory_settings.reader import memory_settings_of
@@ -113,6 +114,25 @@ class FitAnswer(NamedTuple):
     refusals: tuple[Refusal, ...]
     unknown: str = ""
     several: int = 0
+
+
+def context_problem(question: FitQuestion) -> str:
+    """Return why no server starts with the context, or none can be judged; empty without a problem."""
+    types = (node for node in instances().values() if node.accelerators)
+    cases = (verdict_on(question, node, 1).asked for node in types)
+    case = next((case for case in cases if case), None)
+    if case is None:
+        return ""
+    if case.length is None:
+        return f"the context of {question.model} is unknown; pass the tokens of a request with its answer"
+    longest, engine = longest_context(case.shape, question.line(1, 1)), question.serving.engine.name
+    if longest is None or case.length <= longest:
+        return ""
+    return (
+        f"{question.model} has a context of {longest:,} tokens, and {engine} does not start with a longer one, found "
+        f"{case.length:,}; pass at most {longest}, or extend the positions as the documentation of the model "
+        "describes (--arg with the flag for RoPE scaling)"
+    )
 
 
 def fit_answer(

@@ -7,7 +7,7 @@ from ...contract.problems import Problem
 from ...contract.texts.printable import printable
 from ...contract.texts.secrets import masked
 from ...fleet.demand import NodeChoice
-from ...fleet.instances import accelerator_resources, instance
+from ...fleet.instances import instance, is_accelerator
 from ...fleet.nodes.groups import lands_on
 from ...fleet.nodes.policy import NodePolicy
 from ...fleet.objects import Key
@@ -103,8 +103,7 @@ def _state(item: Rendered, workload: Workload, planned: Plan, least: Mapping[Key
         replicas=(counts.now, counts.least, counts.most),
         pods=workload.size,
         accelerators=sum(
-            demand.per_replica
-            * int(sum(amount for key, amount in demand.requests.items() if key in accelerator_resources()))
+            demand.per_replica * int(sum(amount for key, amount in demand.requests.items() if is_accelerator(key)))
             for demand in workload.pods
         ),
         group=group,

@@ -13,7 +13,7 @@ from ...fleet.cloud import Cloud
 from ...fleet.cloud_providers import default_provider
 from ...fleet.demand import PodDemand
 from ...fleet.images import images_in
-from ...fleet.instances import accelerator_resources
+from ...fleet.instances import is_accelerator
 from ...fleet.nodes.groups import lands_on
 from ...fleet.nodes.policy import Capacity, NodePolicy
 from ...fleet.objects import Object, is_balanced
@@ -221,7 +221,7 @@ def _cold_pods(planned: Plan, cloud: Cloud) -> Iterator[ColdPods]:
         weights = _downloaded(workload, judged.get(f"{workload.kind} {workload.namespace}/{workload.name}"), cloud)
         image = cloud.image_passes_gateway(workload.container.get("image", ""))
         for demand in workload.pods:
-            if demand.choices and any(key in demand.requests for key in accelerator_resources()):
+            if demand.choices and any(map(is_accelerator, demand.requests)):
                 spot = policy.capacity_of(demand.choices[0]) == Capacity.SPOT
                 yield ColdPods(resource.title, pods_of(demand, counts).amounts, spot, weights, image)
 

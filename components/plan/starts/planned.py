@@ -9,7 +9,7 @@ from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
 from ...engines.served.names import served_names
 from ...fleet.autoscalers import Autoscaler
-from ...fleet.instances import accelerator_resources
+from ...fleet.instances import is_accelerator
 from ...fleet.rendered import Fleet, Rendered
 from ...fleet.workloads import Workload
 from ..environment import Environment
@@ -82,7 +82,7 @@ def _devices(workload: Workload) -> int:
         amount * demand.per_replica
         for demand in workload.pods
         for key, amount in demand.requests.items()
-        if key in accelerator_resources()
+        if is_accelerator(key)
     )
     return int(sum(amounts))
 

@@ -113,7 +113,7 @@ def _existing_problems(args: NetworkArgs) -> Problems:
     for key in ("zones", "nat_gateways", "pod_cidr", "ipv6", "flow_logs"):
         if key in args:
             yield key, "has no effect on an existing VPC; remove it, or remove vpc_id"
-    yield from _existing_cidr_problems(args)
+    yield from existing_cidr_problems(args.get("cidr"), args.get("interface_endpoints", ()))
     private, public = args.get("private_subnets", {}), args.get("public_subnets", {})
     if len(private) < 2:
         yield (
@@ -130,15 +130,15 @@ def _existing_problems(args: NetworkArgs) -> Problems:
     yield from repeated("private_subnets", [*private.values(), *public.values()])
 
 
-def _existing_cidr_problems(args: NetworkArgs) -> Problems:
-    has_endpoints = bool(args.get("interface_endpoints"))
-    if has_endpoints and "cidr" not in args:
-        reason = "is required with interface_endpoints, which accept traffic from it; set it to the range of the VPC"
+def existing_cidr_problems(cidr: str | None, endpoints: Sequence[str]) -> Problems:
+    """Check the range of an existing VPC, which only the interface endpoints use; None if it is not set."""
+    if endpoints and cidr is None:
+        reason = "is required with interface endpoints, which accept traffic from it; set it to the range of the VPC"
         yield "cidr", reason
-    elif has_endpoints and range_of(args["cidr"]) is None:
-        yield "cidr", f"must be the IPv4 range of the VPC, such as {CIDR}, found {args['cidr']!r}"
-    elif not has_endpoints and "cidr" in args:
-        yield "cidr", "has no effect on an existing VPC; remove it, or remove vpc_id"
+    elif endpoints and cidr and range_of(cidr) is None:
+        yield "cidr", f"must be the IPv4 range of the VPC, such as {CIDR}, found {cidr!r}"
+    elif not endpoints and cidr is not None:
+        yield "cidr", "has no effect on an existing VPC without interface endpoints; remove it"
 
 
 def _zone_problems(key: str, zones: Sequence[str] | Mapping[str, str], args: NetworkArgs) -> Problems:

@@ -121,6 +121,22 @@ def test_the_verdict_on_a_model_by_its_name(case: Case) -> None:
         _is_marked(found)
 
 
+@pytest.mark.parametrize(
+    ("method", "node", "fit"),
+    [
+        # As with a name that says AWQ: 70 billion in 4 bits are 30 GiB and more.
+        ("awq", L4, Fit.EXCEEDED),
+        ("awq", L40S, Fit.TIGHT),
+        ("mxfp4", L4, Fit.EXCEEDED),
+        # Weights of GPTQ have 2, 3, 4 or 8 bits.
+        ("gptq", L4, Fit.TIGHT),
+    ],
+)
+def test_a_flag_may_state_the_type_of_the_weights(method: str, node: str, fit: Fit) -> None:
+    found = only(*Case("acme/tune-70B", node, fit, args=(*SHORT, "--quantization", method)).documents)
+    assert found.verdict.fit is fit, found.verdict.reason
+
+
 def _is_marked(found: WorkloadVerdict) -> None:
     """Every verdict from a name says that it is an estimate, and how to replace it."""
     assert "estimate" in found.text

@@ -60,6 +60,38 @@ def test_names_without_an_estimate_are_refused_as_before() -> None:
     assert "no reference figures for 'acme-nothing'" in done.stderr
 
 
+def test_a_repository_that_is_estimated_from_its_name_has_an_estimate() -> None:
+    """DeepSeek-V3.1 has the layers and the data type of DeepSeek-V3."""
+    known, named = (
+        {
+            (each.candidate.profile.accelerator, each.candidate.profile.count)
+            for each in estimated_candidates(name, LOAD)
+        }
+        for name in ("deepseek-ai/DeepSeek-V3", "deepseek-ai/DeepSeek-V3.1")
+    )
+    assert known == named
+
+
+def test_whole_instances_cost_what_fit_says() -> None:
+    """Two H100 are a quarter of the smallest instance that has two."""
+    model = "openai/gpt-oss-120b"
+    sized = workbench("size", "--model", model, *TARGETS, "--accelerator", "H100")
+    fitting = json.loads(workbench("fit", model, "--gpu", "p5.48xlarge", "--format", "json").stdout)
+    (option,) = fitting["options"]
+    assert option["usdPerHour"] == pytest.approx(55.04)
+    assert sized.returncode == 0
+    assert (
+        "2 x H100: prices are the share of the accelerators in use; whole instances, 1 x p5.48xlarge, "
+        f"cost {option['usdPerHour']:.2f} USD/hour" in sized.stdout
+    )
+
+
+def test_instances_that_are_in_use_as_a_whole_are_not_repeated() -> None:
+    done = workbench("size", "--model", "qwen3-8b", *TARGETS, "--accelerator", "L40S")
+    assert done.returncode == 0
+    assert "whole instances" not in done.stdout
+
+
 def test_an_estimate_says_that_it_is_one() -> None:
     done = workbench("size", "--model", "qwen3-14b", *TARGETS)
     assert done.returncode == 0

@@ -218,7 +218,9 @@ def test_the_type_of_the_cache_is_read(
 
 WEIGHTS = [
     (VLLM, ["--quantization", "fp8"], {"converted": "fp8"}),
-    (VLLM, ["-q", "awq"], {"quantized": True}),
+    (VLLM, ["-q", "awq"], {"quantized": True, "bits": (Decimal(4), Decimal("4.6"))}),
+    (VLLM, ["-q", "gptq"], {"quantized": True}),
+    (SGLANG, ["--quantization", "awq"], {"quantized": True, "bits": (Decimal(4), Decimal("4.6"))}),
     (VLLM, ["--dtype", "bfloat16"], {}),
     (VLLM, ["--dtype", "float32"], {"converted": "float32", "key_bytes": Decimal(4), "value_bytes": Decimal(4)}),
     (TGI, ["--quantize", "bitsandbytes-nf4"], {"converted": "int4"}),

@@ -306,7 +306,7 @@ def test_a_field_of_no_release_names_the_way_out() -> None:
     _, ((_, reason),) = check(document, SERVICE.at("v0.1.4"))
     assert reason == (
         "unknown field of llmaz v0.1.4; no release has it, only realization 'native' supports it; remove it, or do "
-        "not set releases.llmaz"
+        "not set releases.llmaz, a component's argument release, or --release llmaz=RELEASE"
     )
 
 

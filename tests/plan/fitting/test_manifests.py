@@ -75,6 +75,16 @@ def test_a_plan_states_the_same_figures(name: str, family: str) -> None:
     assert cost.accelerators.now == option.parallel.accelerators * option.replicas
 
 
+@pytest.mark.parametrize(("family", "limit"), [("llmaz", "4"), ("llmkube", None), ("kthena", None)])
+def test_an_engine_is_not_throttled(family: str, limit: str | None) -> None:
+    """Of the four cores of a g6e.xlarge, a pod requests one; the runtime of llmaz limits it to four."""
+    asked = question("Qwen/Qwen3-8B")
+    (judged,) = planned(family, asked, option_on(asked, "g6e.xlarge")).verdicts
+    resources = judged.workload.container["resources"]
+    assert resources["requests"]["cpu"] == "1"
+    assert resources["limits"].get("cpu") == limit
+
+
 @pytest.mark.parametrize("family", ["llmaz", "kthena"])
 def test_a_replica_on_two_nodes(family: str) -> None:
     asked = question("deepseek-ai/DeepSeek-R1")

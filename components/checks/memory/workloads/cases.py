@@ -15,7 +15,7 @@ from ....engines.memory_settings.table import memory_settings_table
 from ....engines.registry import engines
 from ....engines.scripts.commands import engine_line
 from ....engines.settings import Setting
-from ....fleet.instances import Instance, accelerator_resources, instance
+from ....fleet.instances import Instance, instance, is_accelerator
 from ....fleet.workloads import NamedWeights, Server, SpreadField, Workload
 from ..accelerators.devices import GIB
 from ..cases import EngineMemory, MemoryCase, Parallel
@@ -57,7 +57,7 @@ def placement_of(workload: Workload) -> Placement | str:
         (key, int(amount), demand)
         for demand in workload.pods
         for key, amount in demand.requests.items()
-        if key in accelerator_resources() and amount > 0
+        if is_accelerator(key) and amount > 0
     ]
     if not counts:
         return "the pods request no accelerator"
@@ -168,8 +168,9 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
     if isinstance(draft, str):
         return draft
     if settings.quantized and shape.span and not shape.dtype:
-        span = shape.span._replace(least_bits=min(shape.span.least_bits, _LEAST_BITS))
-        shape = replace(shape, span=span)
+        least, most = settings.bits or (_LEAST_BITS, shape.span.most_bits)
+        least, most = min(shape.span.least_bits, least), min(shape.span.most_bits, most)
+        shape = replace(shape, span=shape.span._replace(least_bits=least, most_bits=most))
     if settings.quantized and shape.dtype in _UNQUANTIZED:
         return f"the engine is set to load quantized weights, but those of {shape.name} are {shape.dtype}"
     offloaded = _offloaded_bytes(shape, layout, parallel)

@@ -8,7 +8,7 @@ from ....engines.pairs.checks import handover_rule
 from ....engines.pairs.faults import Side, pair_faults
 from ....engines.pairs.rows import Stage
 from ....fleet.arguments import check_arguments as check_server_arguments
-from ....fleet.instances import accelerator_resources, fabrics, instance
+from ....fleet.instances import fabrics, instance, is_accelerator
 from ....fleet.library import Library
 from ....fleet.placement import requests_of
 from ....fleet.words import WorkloadChoice
@@ -163,7 +163,7 @@ def check_scheduling(serving: ServingContext, roles: list[RolePods]) -> None:
                 field = "spec.schedulerName" if is_own else f"{path}.spec.schedulerName"
                 if not is_own or role is roles[0]:
                     serving.findings.warn(field, reason, RuleId.NATIVE_DIFFERS)
-            devices = {key: amount for key, amount in template.requests.items() if key in accelerator_resources()}
+            devices = {key: amount for key, amount in template.requests.items() if is_accelerator(key)}
             if devices and not any(choice.instance_type for choice in template.choices):
                 key, amount = next(iter(devices.items()))
                 remedy = template.node_field.remedy.format(type="...")

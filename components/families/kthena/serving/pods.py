@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from ....contract.findings.ids import RuleId
 from ....fleet.demand import INSTANCE_TYPE_LABEL, TYPE_LABELS, NodeChoice, NodeField, PodDemand, instance_type_in
-from ....fleet.instances import accelerator_resources
+from ....fleet.instances import is_accelerator
 from ....fleet.objects import Object, copied
 from ....fleet.options import Options
 from ....fleet.origins import Origin, ProblemSource
@@ -216,7 +216,7 @@ def _allow_nodes(spec: Object, choices: tuple[NodeChoice, ...]) -> None:
                         types = expression["values"]
                         others = (other for name in types for other in alternatives.get(name, ()))
                         expression["values"] = list(dict.fromkeys([*types, *others]))
-    devices = [key for key in requested_by(spec) if key in accelerator_resources()]
+    devices = [key for key in requested_by(spec) if is_accelerator(key)]
     tolerate(spec, [*devices, *(taint["key"] for choice in choices for taint in taints(choice.instance_type))])
 
 
