@@ -71,7 +71,10 @@ def inspect_cluster(
     if output is None:
         sys.stdout.write(show(result, form))
     else:
-        _check_file(output)
+        if not output.parent.is_dir():
+            raise WorkbenchError(f"--output: {output}: folder {output.parent} does not exist; create it first")
+        if output.is_dir():
+            raise WorkbenchError(f"--output: {output} is a folder; pass a file")
         output.write_text(write(result, form), encoding="utf-8")
     if not result.models and unreadable:
         raise typer.Exit(1)
@@ -80,10 +83,3 @@ def inspect_cluster(
         problem.severity in severities[fail_on] and not problem.ignored for problem in result.all_findings
     ):
         raise typer.Exit(1)
-
-
-def _check_file(path: Path) -> None:
-    if not path.parent.is_dir():
-        raise WorkbenchError(f"--output: {path}: folder {path.parent} does not exist; create it first")
-    if path.is_dir():
-        raise WorkbenchError(f"--output: {path} is a folder; pass a file")

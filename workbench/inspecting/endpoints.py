@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from components.fleet.objects import Object, tcp_ports
+from components.fleet.objects import tcp_ports
 from components.fleet.rendered import Rendered
 from components.fleet.shapes import shape_of
 
@@ -12,20 +12,20 @@ from .snapshot import ClusterSnapshot, identity_of
 _POOLS = ("inference.networking.k8s.io", "inference.networking.x-k8s.io")
 
 
-def endpoints_of(each: Serving, snapshot: ClusterSnapshot, items: Sequence[Rendered]) -> Iterator[str]:
+def endpoints_of(serving: Serving, snapshot: ClusterSnapshot, items: Sequence[Rendered]) -> Iterator[str]:
     """Yield the addresses of a model; those of Services are inside the cluster.
 
     Args:
-        each: The resource that serves it.
+        serving: The resource that serves it.
         snapshot: All objects.
         items: What the resource is rendered to.
     """
-    row = row_of(each.resource)
-    url = value_at(each.resource, row.get("url", "")) if row else None
+    row = row_of(serving.resource)
+    url = value_at(serving.resource, row.get("url", "")) if row else None
     if isinstance(url, str) and url:
         yield url
-    labels = [*_labels(each)]
-    namespace = each.identity[2]
+    labels = [*_pod_labels(serving)]
+    namespace = serving.identity[2]
     services = [
         service
         for service in snapshot.of_kind("", "Service", namespace)
@@ -33,36 +33,33 @@ def endpoints_of(each: Serving, snapshot: ClusterSnapshot, items: Sequence[Rende
     ]
     # Headless Services give pods their names; they are an address only without another one.
     balanced = [service for service in services if value_at(service, "spec.clusterIP") != "None"] or services
-    found = False
+    has_address = False
     for service in balanced:
         for port in tcp_ports(service.get("spec") or {})[:1]:
-            found = True
+            has_address = True
             yield f"http://{service['metadata']['name']}.{namespace}.svc.cluster.local:{port}"
     for group in _POOLS:
         for pool in snapshot.of_kind(group, "InferencePool", namespace):
             selector = value_at(pool, "spec.selector.matchLabels") or value_at(pool, "spec.selector")
             if any(_selects(selector, own) for own in labels):
-                found = True
+                has_address = True
                 yield f"InferencePool {namespace}/{identity_of(pool)[3]}"
-    if not found and not url:
+    if not has_address and not url:
         yield from (endpoint.url for item in items for endpoint in item.endpoints)
 
 
-def _labels(each: Serving) -> Iterator[Mapping[str, str]]:
-    for body in each.workloads:
+def _pod_labels(serving: Serving) -> Iterator[Mapping[str, str]]:
+    """Yield the labels of the pods of a model, those that a controller adds to their templates included."""
+    for body in serving.workloads:
         shape = shape_of(body)
-        for template in shape.pod_templates(body) if shape else ():
-            yield _with_group(body, (template.body.get("metadata") or {}).get("labels") or {})
-    if not each.workloads:
-        yield from ((pod["metadata"].get("labels") or {}) for pod in each.pods)
-
-
-def _with_group(body: Object, labels: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the labels of pods with those that the controller of a group adds to its leader."""
-    shape = shape_of(body)
-    if shape is None or shape.has_selector:
-        return labels
-    return {**labels, **shape.labels_of(body)[0]}
+        if shape is None:
+            continue
+        # A Service of a LeaderWorkerSet selects its leader by labels that no template has.
+        added = {} if shape.has_selector else shape.labels_of(body)[0]
+        for template in shape.pod_templates(body):
+            yield {**((template.body.get("metadata") or {}).get("labels") or {}), **added}
+    if not serving.workloads:
+        yield from ((pod["metadata"].get("labels") or {}) for pod in serving.pods)
 
 
 def _selects(selector: object, labels: Mapping[str, str]) -> bool:

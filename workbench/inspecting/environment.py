@@ -98,13 +98,24 @@ def nodes_under(pods: Iterable[Object], nodes: Mapping[str, ClusterNode]) -> tup
 
 
 def nodes_for(pod: Object, nodes: Mapping[str, ClusterNode]) -> tuple[NodeChoice, ...]:
-    """Return the nodes that could run a pod with accelerators.
+    """Return the nodes that accept a pod with accelerators, by labels, taints and allocatable resources.
+
+    Empty for pods without accelerators.
 
     Args:
         pod: Its spec.
         nodes: The nodes of the cluster.
     """
-    return _choices(node for node in nodes.values() if _accepts(node, pod))
+    requests = requests_of(pod)
+    if not any(is_accelerator(key) for key in requests):
+        return ()
+
+    def accepts(node: ClusterNode) -> bool:
+        # A node that does not report a resource, such as in a file, is not known to lack it.
+        known = {key: amount for key, amount in requests.items() if key in node.offered or is_accelerator(key)}
+        return not NodeKind(node.name, node.offered, node.labels, node.taints).obstacle(pod, known)
+
+    return _choices(filter(accepts, nodes.values()))
 
 
 def _choices(used: Iterable[ClusterNode]) -> tuple[NodeChoice, ...]:
@@ -113,16 +124,6 @@ def _choices(used: Iterable[ClusterNode]) -> tuple[NodeChoice, ...]:
     order = [key for key, _ in sorted(counted.items(), key=lambda entry: (-entry[1], entry[0]))]
     by_key = {(node.instance_type, node.capacity): node.choice for node in typed}
     return tuple(by_key[key] for key in order)
-
-
-def _accepts(node: ClusterNode, pod: Object) -> bool:
-    """Return whether a node accepts a pod with accelerators, by labels, taints and allocatable resources."""
-    requests = requests_of(pod)
-    if not any(is_accelerator(key) for key in requests):
-        return False
-    # A node that does not report a resource, such as in a file, is not known to lack it.
-    known = {key: amount for key, amount in requests.items() if key in node.offered or is_accelerator(key)}
-    return not NodeKind(node.name, node.offered, node.labels, node.taints).obstacle(pod, known)
 
 
 def releases_in(snapshot: ClusterSnapshot, resources: Iterable[LoadedResource]) -> dict[str, tuple[str, ...]]:
@@ -184,12 +185,10 @@ def _fields_of(definition: Object, version: str) -> Iterator[str]:
 
 def _properties(schema: Mapping[str, Any], path: str) -> Iterator[str]:
     for name, inner in (schema.get("properties") or {}).items():
-        # Core types differ by the Kubernetes version that a project was built with, not by its release.
-        if name in ("template", "containers", "initContainers", "volumes", "affinity", "tolerations", "env"):
-            yield f"{path}.{name}"
-            continue
         yield f"{path}.{name}"
-        yield from _properties(inner, f"{path}.{name}")
+        # Core types differ by the Kubernetes version that a project was built with, not by its release.
+        if name not in ("template", "containers", "initContainers", "volumes", "affinity", "tolerations", "env"):
+            yield from _properties(inner, f"{path}.{name}")
     if isinstance(schema.get("items"), dict):
         yield from _properties(schema["items"], f"{path}[]")
     if isinstance(schema.get("additionalProperties"), dict):
@@ -209,9 +208,12 @@ def environment_of(
     nodes = [*nodes]
     facts = None
     if snapshot.api_groups:
+        capabilities = snapshot.api_groups.union(*(node.accelerators for node in nodes))
         facts = ClusterFacts(
             version=snapshot.server_version.removeprefix("v"),
-            present=frozenset(_present(snapshot.api_groups, nodes)),
+            present=frozenset(
+                name for name, chart in known().items() if not capabilities.isdisjoint((*chart.provides, *chart.crds))
+            ),
             releases={family: releases_of(family).find(release) for family, release in releases.items()},
             file=snapshot.source,
         )
@@ -222,11 +224,3 @@ def environment_of(
         tolerates_devices=not any(node.is_reserved for node in nodes),
     )
     return Environment(options=options, cluster=facts, other_kinds=OtherKinds.SKIP, file=snapshot.source)
-
-
-def _present(groups: frozenset[str], nodes: Iterable[ClusterNode]) -> Iterator[str]:
-    """Yield the charts whose APIs or devices a cluster has."""
-    devices = frozenset[str]().union(*(node.accelerators for node in nodes))
-    for name, chart in known().items():
-        if any(capability in groups or capability in devices for capability in (*chart.provides, *chart.crds)):
-            yield name

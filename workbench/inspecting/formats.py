@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from components.contract.problems import Problem
 from components.contract.texts.printable import printable
 
-from .inspection import InspectedModel, Inspection, NodeUse, worst_severity
+from .inspection import InspectedModel, Inspection, worst_severity
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -65,7 +65,7 @@ def document(inspection: Inspection) -> dict[str, Any]:
         "source": inspection.source,
         "serverVersion": inspection.server_version,
         "namespaces": list(inspection.namespaces),
-        "models": [_model(model) for model in inspection.models],
+        "models": [_model_document(model) for model in inspection.models],
         "findings": [_finding(problem) for problem in inspection.findings],
         "missing": [
             {
@@ -84,7 +84,7 @@ def document(inspection: Inspection) -> dict[str, Any]:
     }
 
 
-def _model(model: InspectedModel) -> dict[str, Any]:
+def _model_document(model: InspectedModel) -> dict[str, Any]:
     _, kind, namespace, name = model.identity
     return {
         "resource": {"apiVersion": model.api_version, "kind": kind, "namespace": namespace, "name": name},
@@ -123,8 +123,8 @@ def _model(model: InspectedModel) -> dict[str, Any]:
             for use in model.nodes
         ],
         "autoscalers": [
-            {"kind": each.kind, "name": each.name, "minimum": each.minimum, "maximum": each.maximum}
-            for each in model.autoscalers
+            {"kind": scaler.kind, "name": scaler.name, "minimum": scaler.minimum, "maximum": scaler.maximum}
+            for scaler in model.autoscalers
         ],
         "endpoints": list(model.endpoints),
         "memory": {"fit": model.fit, "text": model.memory},
@@ -152,7 +152,7 @@ def _finding(problem: Problem) -> dict[str, Any]:
     return {key: values[key] for key in keys}
 
 
-# Words
+# Texts of the table and the page
 
 
 def replicas(model: InspectedModel) -> str:
@@ -180,20 +180,20 @@ def accelerators(model: InspectedModel) -> str:
     counts = Counter[str]()
     for part in model.parts:
         counts[part.resource] += part.accelerators * part.desired
-    return ", ".join(_accelerators(*each) for each in counts.items() if each[1]) or "-"
-
-
-def _accelerators(resource: str, count: int) -> str:
-    return str(count) if resource.endswith("/gpu") else f"{count} {resource}"
+    texts = (
+        str(count) if resource.endswith("/gpu") else f"{count} {resource}"
+        for resource, count in counts.items()
+        if count
+    )
+    return ", ".join(texts) or "-"
 
 
 def nodes(model: InspectedModel) -> str:
-    return ", ".join(map(_node, model.nodes)) or "-"
-
-
-def _node(use: NodeUse) -> str:
-    capacity = f" ({use.capacity})" if use.capacity else ""
-    return f"{len(use.names)} x {use.instance_type or 'unknown type'}{capacity}"
+    texts = (
+        f"{len(use.names)} x {use.instance_type or 'unknown type'}" + (f" ({use.capacity})" if use.capacity else "")
+        for use in model.nodes
+    )
+    return ", ".join(texts) or "-"
 
 
 def cost(model: InspectedModel) -> str:
@@ -201,7 +201,7 @@ def cost(model: InspectedModel) -> str:
     return "unknown" if usd is None else f"${usd:,.2f}"
 
 
-def found(model: InspectedModel) -> str:
+def finding_counts(model: InspectedModel) -> str:
     """Return the number of findings by severity, such as ``1 error, 2 warnings``."""
     numbers = {
         severity: sum(problem.severity == severity and not problem.ignored for problem in model.findings)
@@ -242,12 +242,18 @@ _COLUMNS: Mapping[str, Callable[[InspectedModel], str]] = {
     "GPUs": accelerators,
     "nodes": nodes,
     "ready": replicas,
-    "autoscaler": lambda model: ", ".join(each.text for each in model.autoscalers) or "-",
+    "autoscaler": lambda model: ", ".join(scaler.text for scaler in model.autoscalers) or "-",
     "memory": lambda model: str(model.fit) if model.memory else "-",
     "$/month": cost,
-    "findings": found,
+    "findings": finding_counts,
     "owner": lambda model: model.owner.text,
-    "endpoint": lambda model: ", ".join(map(_short, model.endpoints)) or "-",
+    # All addresses inside the cluster have the same scheme and domain.
+    "endpoint": lambda model: (
+        ", ".join(
+            endpoint.removeprefix("http://").replace(".svc.cluster.local", "", 1) for endpoint in model.endpoints
+        )
+        or "-"
+    ),
 }
 _WIDE = 160
 """Width below which some columns are left out, because the others would be unreadable."""
@@ -260,12 +266,12 @@ def text(inspection: Inspection, width: int = LOG_WIDTH, *, colors: bool = False
 
     output = StringIO()
     console = Console(file=output, width=width, force_terminal=colors, highlight=False, no_color=not colors)
-    for part in _parts(inspection, width):
+    for part in _sections(inspection, width):
         console.print(part)
     return "\n".join(line.rstrip() for line in output.getvalue().splitlines()) + "\n"
 
 
-def _parts(inspection: Inspection, width: int) -> "Iterator[RenderableType]":
+def _sections(inspection: Inspection, width: int) -> "Iterator[RenderableType]":
     version = f" ({inspection.server_version})" if inspection.server_version else ""
     yield _text(f"{inspection.source}{version}: {headline(inspection)}", "bold")
     if inspection.models:
@@ -305,19 +311,12 @@ def _table(models: Sequence[InspectedModel], width: int) -> "Table":
     for name in columns:
         table.add_column(name, overflow="fold")
     for model in models:
-        table.add_row(*(_text(cell(model), _styles(name, model)) for name, cell in columns.items()))
+        styles = {
+            "memory": _FIT_COLORS.get(model.fit, ""),
+            "findings": _COLORS.get(worst_severity(model.findings), ""),
+        }
+        table.add_row(*(_text(cell(model), styles.get(name, "")) for name, cell in columns.items()))
     return table
-
-
-def _styles(column: str, model: InspectedModel) -> str:
-    if column == "memory":
-        return _FIT_COLORS.get(model.fit, "")
-    return _COLORS.get(worst_severity(model.findings), "") if column == "findings" else ""
-
-
-def _short(endpoint: str) -> str:
-    """Return an address inside the cluster without what all of them have."""
-    return endpoint.removeprefix("http://").replace(".svc.cluster.local", "", 1)
 
 
 def _finding_text(problem: Problem) -> "Text":
@@ -354,7 +353,7 @@ def html(inspection: Inspection) -> str:
         accelerators=accelerators,
         cost=cost,
         engines=engines,
-        found=found,
+        finding_counts=finding_counts,
         nodes=nodes,
         parallelism=parallelism,
         place=place,

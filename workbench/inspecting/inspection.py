@@ -7,6 +7,7 @@ under their operators, everything else as what runs already. So a finding here i
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from components.checks.memory.cases import Fit
 from components.contract.findings.ids import RuleId
@@ -32,6 +33,7 @@ from .snapshot import ClusterSnapshot, Identity, Missing, group_of, identity_of
 Scalers = Mapping[tuple[str, str], Sequence[Object]]
 """Autoscalers by namespace and name of their target."""
 _SCALED_OBJECT = ("keda.sh", "ScaledObject")
+_FINDING_ORDER = attrgetter("namespace", "kind", "name", "path", "reason", "rule")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,24 +158,24 @@ def inspect(snapshot: ClusterSnapshot, unreadable: Sequence[Problem] = ()) -> In
         snapshot: What was read.
         unreadable: Problems of files.
     """
-    nodes, found = nodes_of(snapshot), serving_resources(snapshot)
+    nodes, served = nodes_of(snapshot), serving_resources(snapshot)
     scalers = _scalers(snapshot)
-    values = [_as_manifest(body, scalers) for body in _manifests(snapshot, found)]
+    values = [*_manifests(snapshot, served, scalers)]
     releases = releases_in(snapshot, objects(values, snapshot.source).resources)
     newest = {family: names[-1] for family, names in releases.items()}
-    manifests = _loaded(values, snapshot.source, newest)
-    running = _running(snapshot, found, manifests, nodes)
+    manifests = _load(values, snapshot.source, newest)
+    running = _running_fleet(snapshot, served, manifests, nodes)
     planned = plan(manifests, environment_of(snapshot, newest, nodes.values()), running)
-    claims = _claims(snapshot, found, planned, scalers)
+    owners = _owning_models(snapshot, served, planned, scalers)
     by_model: dict[Identity, list[Problem]] = {}
     rest: list[Problem] = []
     ignored = (entry.problem for entry in planned.ignored)
-    for problem in sorted({*planned.problems, *ignored, *_unmet(planned)}, key=_order):
-        owner = claims.get((problem.kind, problem.namespace, problem.name))
+    for problem in sorted({*planned.problems, *ignored, *_missing_prerequisites(planned)}, key=_FINDING_ORDER):
+        owner = owners.get((problem.kind, problem.namespace, problem.name))
         (rest if owner is None else by_model.setdefault(owner, [])).append(problem)
     models = tuple(
-        _model(each, snapshot, planned, nodes, tuple(by_model.get(each.identity, ())), releases, scalers)
-        for each in found
+        _model(serving, snapshot, planned, nodes, tuple(by_model.get(serving.identity, ())), releases, scalers)
+        for serving in served
     )
     return Inspection(
         source=snapshot.source,
@@ -188,16 +190,15 @@ def inspect(snapshot: ClusterSnapshot, unreadable: Sequence[Problem] = ()) -> In
     )
 
 
-def _order(problem: Problem) -> tuple[object, ...]:
-    return problem.namespace, problem.kind, problem.name, problem.path, problem.reason, problem.rule
-
-
 # From objects to the input of a plan
 
 
-def _manifests(snapshot: ClusterSnapshot, found: Sequence[Serving]) -> Iterator[Object]:
-    """Yield the resources of the families that users wrote, not those that an operator derives from others."""
-    roots = {each.identity for each in found}
+def _manifests(snapshot: ClusterSnapshot, served: Sequence[Serving], scalers: Scalers) -> Iterator[Object]:
+    """Yield the resources of the families that users wrote, not those that an operator derives from others.
+
+    They are as a user would write them: without what the server and autoscalers set.
+    """
+    roots = {serving.identity for serving in served}
     for body in snapshot.objects:
         if kinds().find(body["apiVersion"], body["kind"]) is None:
             continue
@@ -207,22 +208,17 @@ def _manifests(snapshot: ClusterSnapshot, found: Sequence[Serving]) -> Iterator[
         derived = any(
             identity_of(owner) in roots or kinds().find(owner["apiVersion"], owner["kind"]) for owner in owners
         )
-        if not derived:
-            yield body
+        if derived:
+            continue
+        manifest = as_written(copied(body))
+        if shape_of(body) is not None and _scalers_of(body, scalers):
+            spec = {key: value for key, value in manifest["spec"].items() if key != "replicas"}
+            manifest = {**manifest, "spec": spec}
+        metadata = {key: value for key, value in manifest["metadata"].items() if key != "ownerReferences"}
+        yield {**manifest, "metadata": metadata}
 
 
-def _as_manifest(body: Object, scalers: Scalers) -> Object:
-    """Return a live object as a user would write it: without what the server and autoscalers set."""
-    manifest = as_written(copied(body))
-    if shape_of(body) is not None and _scalers_of(body, scalers):
-        spec = dict(manifest["spec"])
-        spec.pop("replicas", None)
-        manifest = {**manifest, "spec": spec}
-    metadata = {key: value for key, value in manifest["metadata"].items() if key != "ownerReferences"}
-    return {**manifest, "metadata": metadata}
-
-
-def _loaded(values: Iterable[Object], source: str, releases: Mapping[str, str]) -> Manifests:
+def _load(values: Iterable[Object], source: str, releases: Mapping[str, str]) -> Manifests:
     """Load manifests; the problems of invalid ones name their namespace, because a cluster has many."""
     by_namespace: dict[str, list[Object]] = {}
     for value in values:
@@ -237,8 +233,8 @@ def _loaded(values: Iterable[Object], source: str, releases: Mapping[str, str]) 
     return Manifests.merged(parts)
 
 
-def _running(
-    snapshot: ClusterSnapshot, found: Sequence[Serving], manifests: Manifests, nodes: Mapping[str, ClusterNode]
+def _running_fleet(
+    snapshot: ClusterSnapshot, served: Sequence[Serving], manifests: Manifests, nodes: Mapping[str, ClusterNode]
 ) -> RunningFleet:
     """Return the workloads and autoscalers that are no manifests of a family."""
     items: list[Rendered] = []
@@ -248,33 +244,33 @@ def _running(
         (source.kind.kind, source.resource.metadata.namespace or "", source.name) for source in manifests.resources
     }
     targets: set[ResourceKey] = set()
-    for each in found:
-        _, kind, namespace, name = each.identity
-        if each.family:
-            choices[kind, namespace, name] = nodes_under(each.pods, nodes)
+    for serving in served:
+        _, kind, namespace, name = serving.identity
+        if serving.family:
+            choices[kind, namespace, name] = nodes_under(serving.pods, nodes)
             if (kind, namespace, name) in written:
                 targets.add((kind, namespace, name))
             continue
-        for body in each.workloads:
+        for body in serving.workloads:
             item, wrong = running_workload(body, snapshot.source)
             problems += wrong
             if item is None:
                 continue
             items.append(item)
-            pods = [pod for pod in snapshot.all_owned(body) if pod["kind"] == "Pod"] or each.pods
+            pods = [pod for pod in snapshot.all_owned(body) if pod["kind"] == "Pod"] or serving.pods
             choices[item.kind, item.namespace, item.name] = nodes_under(pods, nodes)
             targets.add((item.kind, item.namespace, item.name))
-        for described in each.described:
+        for described in serving.described:
             item, wrong = running_workload(
                 described.body,
                 snapshot.source,
-                origin={**each.resource, "kind": each.kind},
+                origin={**serving.resource, "kind": serving.kind},
                 containers_path=described.path,
             )
             problems += wrong
             if item is not None:
                 items.append(item)
-                choices[item.kind, item.namespace, item.name] = nodes_under(each.pods, nodes)
+                choices[item.kind, item.namespace, item.name] = nodes_under(serving.pods, nodes)
     for hpa in snapshot.of_kind("autoscaling", HPA):
         reference = value_at(hpa, "spec.scaleTargetRef") or {}
         target = (reference.get("kind"), hpa["metadata"].get("namespace") or "", reference.get("name"))
@@ -288,46 +284,44 @@ def _running(
 
 def _scalers(snapshot: ClusterSnapshot) -> Scalers:
     """Return the autoscalers of a cluster, those of families included."""
-    found: dict[tuple[str, str], list[Object]] = {}
+    by_target: dict[tuple[str, str], list[Object]] = {}
     for body in snapshot.objects:
         name = value_at(body, "spec.scaleTargetRef.name")
-        if name and _is_scaler(body):
-            found.setdefault((body["metadata"].get("namespace") or "", str(name)), []).append(body)
-    return found
+        kind = kinds().find(body["apiVersion"], body["kind"])
+        is_scaler = (group_of(body), body["kind"]) in (("autoscaling", HPA), _SCALED_OBJECT)
+        if name and (is_scaler or (kind is not None and member_of(kind)[1].attached)):
+            by_target.setdefault((body["metadata"].get("namespace") or "", str(name)), []).append(body)
+    return by_target
 
 
 def _scalers_of(body: Object, scalers: Scalers) -> list[Object]:
     """Return the autoscalers whose target is an object."""
     group, kind, namespace, name = identity_of(body)
-    references = ((each, value_at(each, "spec.scaleTargetRef")) for each in scalers.get((namespace, name), ()))
+    references = ((scaler, value_at(scaler, "spec.scaleTargetRef")) for scaler in scalers.get((namespace, name), ()))
     return [
-        each
-        for each, reference in references
+        scaler
+        for scaler, reference in references
         if reference.get("kind") in (None, kind) and (not reference.get("apiVersion") or group_of(reference) == group)
     ]
-
-
-def _is_scaler(body: Object) -> bool:
-    identity = (group_of(body), body["kind"])
-    kind = kinds().find(body["apiVersion"], body["kind"])
-    return identity in (("autoscaling", HPA), _SCALED_OBJECT) or (kind is not None and member_of(kind)[1].attached)
 
 
 # From the plan to models
 
 
-def _claims(
-    snapshot: ClusterSnapshot, found: Sequence[Serving], planned: Plan, scalers: Scalers
+def _owning_models(
+    snapshot: ClusterSnapshot, served: Sequence[Serving], planned: Plan, scalers: Scalers
 ) -> dict[ResourceKey, Identity]:
     """Return the model that each object belongs to."""
-    claims: dict[ResourceKey, Identity] = {}
-    for each in found:
-        for body in (each.resource, *each.workloads):
+    owners: dict[ResourceKey, Identity] = {}
+    for serving in served:
+        for body in (serving.resource, *serving.workloads):
             for scaler in _scalers_of(body, scalers):
-                claims.setdefault(_key(scaler), each.identity)
+                owners.setdefault(_key(scaler), serving.identity)
             for child in snapshot.all_owned(body):
-                claims.setdefault(_key(child), each.identity)
-        claims |= dict.fromkeys((_resource_key(each), *map(_key, (*each.workloads, *each.pods))), each.identity)
+                owners.setdefault(_key(child), serving.identity)
+        owners |= dict.fromkeys(
+            (_resource_key(serving), *map(_key, (*serving.workloads, *serving.pods))), serving.identity
+        )
     for item, rendered in planned.fleet.autoscalers:
         target = next(
             (
@@ -337,10 +331,10 @@ def _claims(
             ),
             None,
         )
-        identity = claims.get((target.kind, target.namespace, target.name)) if target else None
+        identity = owners.get((target.kind, target.namespace, target.name)) if target else None
         if identity:
-            claims.setdefault((item.kind, item.namespace, item.name), identity)
-    return claims
+            owners.setdefault((item.kind, item.namespace, item.name), identity)
+    return owners
 
 
 def _key(body: Object) -> ResourceKey:
@@ -348,11 +342,11 @@ def _key(body: Object) -> ResourceKey:
     return kind, namespace, name
 
 
-def _resource_key(each: Serving) -> ResourceKey:
-    return each.kind, *each.identity[2:]
+def _resource_key(serving: Serving) -> ResourceKey:
+    return serving.kind, *serving.identity[2:]
 
 
-def _unmet(planned: Plan) -> Iterator[Problem]:
+def _missing_prerequisites(planned: Plan) -> Iterator[Problem]:
     """Yield the prerequisites that the cluster lacks, at each resource that needs them."""
     items = {item.title: item for item in planned.fleet.rendered}
     for prerequisite in planned.prerequisites:
@@ -371,7 +365,7 @@ def _unmet(planned: Plan) -> Iterator[Problem]:
 
 
 def _model(
-    each: Serving,
+    serving: Serving,
     snapshot: ClusterSnapshot,
     planned: Plan,
     nodes: Mapping[str, ClusterNode],
@@ -379,36 +373,40 @@ def _model(
     releases: Mapping[str, Sequence[str]],
     scalers: Scalers,
 ) -> InspectedModel:
-    keys = {_resource_key(each), *map(_key, each.workloads)}
-    keys |= {(each.kind, each.identity[2], part.body["metadata"]["name"]) for part in each.described}
+    keys = {_resource_key(serving), *map(_key, serving.workloads)}
+    keys |= {(serving.kind, serving.identity[2], part.body["metadata"]["name"]) for part in serving.described}
     items = [item for item in planned.fleet.rendered if (item.kind, item.namespace, item.name) in keys]
-    parts = parts_of(each, items)
+    parts = parts_of(serving, items)
     names = dict.fromkeys(name for part in parts for name in part.models)
     own = {id(item) for item in items}
     verdicts = [verdict for verdict in planned.verdicts if id(verdict.item) in own]
     worst = min(verdicts, key=lambda verdict: _WORST_FIRST.index(verdict.verdict.fit), default=None)
-    uses = _uses(each, nodes)
+    uses = _node_uses(serving, nodes)
     # Pods that run nowhere yet will run on nodes of the cluster.
     regions = {use.region for use in uses if use.region} or {node.region for node in nodes.values() if node.region}
     price = price_of(items, parts, regions)
+    possible = releases.get(serving.family, ())
+    row = row_of(serving.resource)
+    named = (value_at(serving.resource, path) for path in (row["model"] if row else ()))
+    location = next((value for value in named if isinstance(value, str) and value), None)
     return InspectedModel(
-        identity=each.identity,
-        api_version=str(each.resource.get("apiVersion") or ""),
-        models=tuple(names) or tuple(_named_models(each)),
-        family=each.family,
-        release=_release_text(releases.get(each.family, ())),
+        identity=serving.identity,
+        api_version=str(serving.resource.get("apiVersion") or ""),
+        models=tuple(names) or ((location,) if location else ()),
+        family=serving.family,
+        release=" to ".join(dict.fromkeys((*possible[:1], *possible[-1:]))),
         parts=parts,
         nodes=uses,
-        autoscalers=tuple(_autoscalers(each, snapshot, planned, items, scalers)),
-        endpoints=tuple(endpoints_of(each, snapshot, items)),
-        owner=each.owner,
+        autoscalers=tuple(_autoscalers(serving, snapshot, planned, items, scalers)),
+        endpoints=tuple(endpoints_of(serving, snapshot, items)),
+        owner=serving.owner,
         fit=worst.verdict.fit if worst else Fit.UNKNOWN,
         memory=worst.text if worst else "",
         price=price,
-        secrets=secrets_of(each, items),
+        secrets=secrets_of(serving, items),
         findings=findings,
         unchecked=tuple(
-            _unchecked(each, scalers, items, parts, worst.text if worst else "", price, is_placed=bool(regions))
+            _unchecked(serving, scalers, items, parts, worst.text if worst else "", price, is_placed=bool(regions))
         ),
     )
 
@@ -416,22 +414,9 @@ def _model(
 _WORST_FIRST = (Fit.EXCEEDED, Fit.UNKNOWN, Fit.TIGHT, Fit.FITS)
 
 
-def _release_text(names: Sequence[str]) -> str:
-    return "" if not names else names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
-
-
-def _named_models(each: Serving) -> Iterator[str]:
-    row = row_of(each.resource)
-    for path in row["model"] if row else ():
-        value = value_at(each.resource, path)
-        if isinstance(value, str) and value:
-            yield value
-            return
-
-
-def _uses(each: Serving, nodes: Mapping[str, ClusterNode]) -> tuple[NodeUse, ...]:
+def _node_uses(serving: Serving, nodes: Mapping[str, ClusterNode]) -> tuple[NodeUse, ...]:
     used: dict[tuple[str, str, str], dict[str, None]] = {}
-    for pod in each.pods:
+    for pod in serving.pods:
         name = (pod.get("spec") or {}).get("nodeName")
         if name:
             node = nodes.get(name) or ClusterNode(name, "", "", "")
@@ -440,36 +425,36 @@ def _uses(each: Serving, nodes: Mapping[str, ClusterNode]) -> tuple[NodeUse, ...
 
 
 def _autoscalers(
-    each: Serving, snapshot: ClusterSnapshot, planned: Plan, items: Sequence[Rendered], scalers: Scalers
+    serving: Serving, snapshot: ClusterSnapshot, planned: Plan, items: Sequence[Rendered], scalers: Scalers
 ) -> Iterator[ModelScaler]:
     seen: set[ResourceKey] = set()
-    for body in (each.resource, *each.workloads):
+    for body in (serving.resource, *serving.workloads):
         for scaler in _scalers_of(body, scalers):
             owner = snapshot.owner(scaler)
-            shown = owner if owner is not None and (group_of(owner), owner["kind"]) == _SCALED_OBJECT else scaler
-            if _key(shown) in seen:
+            listed = owner if owner is not None and (group_of(owner), owner["kind"]) == _SCALED_OBJECT else scaler
+            if _key(listed) in seen:
                 continue
-            seen.add(_key(shown))
-            spec = shown.get("spec") or {}
+            seen.add(_key(listed))
+            spec = listed.get("spec") or {}
             low = spec.get("minReplicas", spec.get("minReplicaCount"))
             high = spec.get("maxReplicas", spec.get("maxReplicaCount"))
             bounds = (low if isinstance(low, int) else 1, high if isinstance(high, int) else None)
-            yield ModelScaler(shown["kind"], shown["metadata"]["name"], *bounds)
+            yield ModelScaler(listed["kind"], listed["metadata"]["name"], *bounds)
     workloads = {(w.kind, w.namespace, w.name) for item in items for w in item.workloads}
     for item, rendered in planned.fleet.autoscalers:
         key = (item.kind, item.namespace, item.name)
         if rendered.target in workloads and key not in seen and not (key[0] == HPA and seen):
             seen.add(key)
             yield ModelScaler(item.kind, item.name, rendered.minimum, rendered.maximum)
-    fields = (row_of(each.resource) or {}).get("autoscaler")
+    fields = (row_of(serving.resource) or {}).get("autoscaler")
     if fields and not seen:
-        low, high = (value_at(each.resource, fields[key]) for key in ("minimum", "maximum"))
+        low, high = (value_at(serving.resource, fields[key]) for key in ("minimum", "maximum"))
         if isinstance(high, int):
-            yield ModelScaler(each.identity[1], each.identity[3], low if isinstance(low, int) else 1, high)
+            yield ModelScaler(serving.identity[1], serving.identity[3], low if isinstance(low, int) else 1, high)
 
 
 def _unchecked(
-    each: Serving,
+    serving: Serving,
     scalers: Scalers,
     items: Sequence[Rendered],
     parts: Sequence[Part],
@@ -492,7 +477,7 @@ def _unchecked(
         yield "flags and metrics (the resource does not contain the command of its engine)"
     if any(part.engine and part.is_digest_only for part in parts):
         yield "flags (the image has a digest and no tag, so its version is unknown)"
-    own = [scaler for body in (each.resource, *each.workloads) for scaler in _scalers_of(body, scalers)]
+    own = [scaler for body in (serving.resource, *serving.workloads) for scaler in _scalers_of(body, scalers)]
     if any((group_of(scaler), scaler["kind"]) == _SCALED_OBJECT for scaler in own):
         yield "the triggers of ScaledObjects"
 
@@ -500,4 +485,6 @@ def _unchecked(
 def worst_severity(problems: Iterable[Problem]) -> str:
     """Return the highest severity of problems that are not ignored; empty without any."""
     present = {problem.severity for problem in problems if not problem.ignored}
-    return next((str(each) for each in (Severity.ERROR, Severity.WARNING, Severity.NOTE) if each in present), "")
+    return next(
+        (str(severity) for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE) if severity in present), ""
+    )

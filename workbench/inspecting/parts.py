@@ -67,29 +67,29 @@ class Part:
         return " ".join(f"{name} {'?' if degree is None else degree}" for name, degree in degrees if degree != 1)
 
 
-def parts_of(each: Serving, items: Sequence[Rendered]) -> tuple[Part, ...]:
+def parts_of(serving: Serving, items: Sequence[Rendered]) -> tuple[Part, ...]:
     """Return the workloads of a resource: those that run, else those that it describes.
 
     Args:
-        each: The resource.
+        serving: The resource.
         items: What it is rendered to.
     """
     planned = {(workload.kind, workload.name): workload.server for item in items for workload in item.workloads}
-    if each.workloads:
+    if serving.workloads:
         return tuple(
             _part(body, "", _ready(body), server=planned.get((body["kind"], body["metadata"]["name"])))
-            for body in each.workloads
+            for body in serving.workloads
         )
-    if each.described:
-        ready = _ready_pods(each.pods) if each.pods else _status(each.resource)
-        alone = len(each.described) == 1
-        parts = (_described_part(each, part, ready if alone else None) for part in each.described)
+    if serving.described:
+        ready = _ready_pods(serving.pods) if serving.pods else _status(serving.resource)
+        alone = len(serving.described) == 1
+        parts = (_described_part(serving, part, ready if alone else None) for part in serving.described)
         # A replica of several pods is ready when all of them are.
         return tuple(
-            replace(part, ready=part.ready // part.pods) if part.ready and each.pods else part for part in parts
+            replace(part, ready=part.ready // part.pods) if part.ready and serving.pods else part for part in parts
         )
     workloads = [workload for item in items for workload in item.workloads]
-    ready = _status(each.resource)
+    ready = _status(serving.resource)
     return tuple(
         _part(
             workload.body,
@@ -99,15 +99,15 @@ def parts_of(each: Serving, items: Sequence[Rendered]) -> tuple[Part, ...]:
             server=workload.server,
         )
         for workload in workloads
-    ) or (_unknown(each, ready),)
+    ) or (_unknown(serving, ready),)
 
 
-def secrets_of(each: Serving, items: Sequence[Rendered]) -> tuple[str, ...]:
+def secrets_of(serving: Serving, items: Sequence[Rendered]) -> tuple[str, ...]:
     """Return the names of the Secrets that pods refer to; their values are never read."""
-    bodies = [*each.workloads, *(part.body for part in each.described)]
+    bodies = [*serving.workloads, *(part.body for part in serving.described)]
     bodies = bodies or [workload.body for item in items for workload in item.workloads]
-    found = {name for body in bodies for pod in _pods(body) for name in secret_names(pod.get("spec") or {})}
-    return tuple(sorted(found))
+    names = {name for body in bodies for pod in _pods(body) for name in secret_names(pod.get("spec") or {})}
+    return tuple(sorted(names))
 
 
 def _part(
@@ -156,32 +156,21 @@ def _part(
     )
 
 
-def _described_part(each: Serving, part: DescribedPods, ready: int | None) -> Part:
-    described = _part(part.body, part.role, ready)
-    numbers = {name: value for name, value in part.degrees.items() if value > 0}
-    return Part(
-        title=f"{each.resource['kind']}/{each.resource['metadata']['name']}",
-        role=described.role,
-        engine=described.engine or part.engine,
-        version=described.version,
-        image=described.image,
-        models=described.models,
-        tensor=numbers.get("tensor", described.tensor),
-        pipeline=numbers.get("pipeline", described.pipeline),
-        data=numbers.get("data", described.data),
-        pods=described.pods,
-        resource=described.resource,
-        accelerators=described.accelerators,
-        desired=described.desired,
-        ready=ready,
-        is_digest_only=described.is_digest_only,
+def _described_part(serving: Serving, pods: DescribedPods, ready: int | None) -> Part:
+    """Return the part of pods that a resource describes; degrees that the resource sets override the flags."""
+    part = _part(pods.body, pods.role, ready)
+    return replace(
+        part,
+        title=f"{serving.resource['kind']}/{serving.resource['metadata']['name']}",
+        engine=part.engine or pods.engine,
+        **{name: pods.degrees[name] for name in ("tensor", "pipeline", "data") if pods.degrees.get(name, 0) > 0},
     )
 
 
-def _unknown(each: Serving, ready: int | None) -> Part:
+def _unknown(serving: Serving, ready: int | None) -> Part:
     """Return the part of a resource that could not be rendered and has no workload."""
-    replicas = value_at(each.resource, "spec.replicas")
-    title = f"{each.resource['kind']}/{each.resource['metadata']['name']}"
+    replicas = value_at(serving.resource, "spec.replicas")
+    title = f"{serving.resource['kind']}/{serving.resource['metadata']['name']}"
     desired = replicas if isinstance(replicas, int) else 1
     return Part(title, "", "", "", "", (), 1, 1, 1, 1, "", 0, desired, ready)
 
@@ -252,15 +241,10 @@ def _ready_pods(pods: Sequence[Object]) -> int:
 
 def secret_names(pod: Mapping[str, Any]) -> Iterator[str]:
     """Yield the names of the Secrets that a pod spec refers to."""
-    for name in _secret_names(pod):
-        if isinstance(name, str) and name:
-            yield name
-
-
-def _secret_names(pod: Mapping[str, Any]) -> Iterator[object]:
-    yield from (each.get("name") for each in pod.get("imagePullSecrets") or ())
-    yield from ((volume.get("secret") or {}).get("secretName") for volume in pod.get("volumes") or ())
+    names = [reference.get("name") for reference in pod.get("imagePullSecrets") or ()]
+    names += [(volume.get("secret") or {}).get("secretName") for volume in pod.get("volumes") or ()]
     for container in (*(pod.get("initContainers") or ()), *(pod.get("containers") or ())):
         sources = [variable.get("valueFrom") or {} for variable in container.get("env") or ()]
-        yield from ((source.get("secretKeyRef") or {}).get("name") for source in sources)
-        yield from ((source.get("secretRef") or {}).get("name") for source in container.get("envFrom") or ())
+        names += [(source.get("secretKeyRef") or {}).get("name") for source in sources]
+        names += [(source.get("secretRef") or {}).get("name") for source in container.get("envFrom") or ()]
+    yield from (name for name in names if isinstance(name, str) and name)

@@ -130,7 +130,8 @@ class _ClusterReader:
             except NoSuchKindError:
                 continue
             except KubeError as error:
-                self._lack(error, _discovery(api_version, kind, error))
+                group = api_version.rpartition("/")[0]
+                self._lack(error, Missing("get", group, kind.plural, "", error.message, kind.tells))
                 return None
             return api_version
         self.absent.add(kind.title)
@@ -200,10 +201,6 @@ class _ClusterReader:
             return ""
 
 
-def _discovery(api_version: str, kind: ReadKind, error: KubeError) -> Missing:
-    return Missing("get", api_version.rpartition("/")[0], kind.plural, "", error.message, kind.tells)
-
-
 def read_files(
     paths: Iterable[Path | str], namespace: str = DEFAULT_NAMESPACE
 ) -> tuple[ClusterSnapshot, list[Problem]]:
@@ -243,7 +240,7 @@ def read_texts(
                 for body in _objects_in(document.value):
                     faults = malformed(without_overridden(body, name)[0], name)
                     problems += faults
-                    if not faults and _identity(body) != _SECRETS:
+                    if not faults and (body["apiVersion"], body["kind"]) != _SECRETS:
                         objects.append(_in_namespace(body, namespace))
         except YamlError as error:
             problems.append(Problem(name, error.line, "", "", "", error.reason))
@@ -261,10 +258,6 @@ def _objects_in(value: object) -> Iterator[Object]:
                 yield from _objects_in({**(singular if singular["kind"] else {}), **item})
     elif isinstance(value, dict) and is_readable(value):
         yield value
-
-
-def _identity(body: Object) -> tuple[str, str]:
-    return body["apiVersion"], body["kind"]
 
 
 @functools.cache

@@ -124,12 +124,12 @@ def serving_resources(snapshot: ClusterSnapshot) -> tuple[Serving, ...]:
         child = snapshot.find(*identity)
         if child is not None and root in claimed:
             claimed[root] += [child, *snapshot.all_owned(child)]
-    found = [_serving(root, claimed[identity_of(root)], snapshot) for root in roots]
+    served = [_serving(root, claimed[identity_of(root)], snapshot) for root in roots]
     covered = {*claimed, *(identity_of(body) for bodies in claimed.values() for body in bodies)}
-    found += _by_pods(snapshot, covered)
-    names = Counter(each.identity[1:] for each in found)
-    found = [replace(each, is_ambiguous=names[each.identity[1:]] > 1) for each in found]
-    return tuple(sorted(found, key=lambda each: (each.identity[2], each.identity[1], each.identity[3])))
+    served += _by_pods(snapshot, covered)
+    names = Counter(serving.identity[1:] for serving in served)
+    served = [replace(serving, is_ambiguous=names[serving.identity[1:]] > 1) for serving in served]
+    return tuple(sorted(served, key=lambda serving: (serving.identity[2], serving.identity[1], serving.identity[3])))
 
 
 def family_of(body: Object) -> str:
@@ -143,7 +143,7 @@ def is_engine_workload(body: Object) -> bool:
     shape = shape_of(body)
     if shape is None or not isinstance(body.get("spec"), dict):
         return False
-    return any(any(serving_lines(template.body)) for template in _templates(body))
+    return any(any(serving_lines(template.body)) for template in shape.pod_templates(body))
 
 
 def owner_of(body: Object, project: str = "") -> ManagedBy:
@@ -206,14 +206,18 @@ def describes_models(body: Object) -> bool:
 
 def _engine_of_image(pod: Any) -> str:  # noqa: ANN401  any field
     """Return the engine in the images of a pod spec whose controller starts another command; empty without one."""
-    images = (str(each.get("image") or "") for each in _items(value_at(pod, "containers")) if isinstance(each, dict))
+    images = (
+        str(container.get("image") or "")
+        for container in _items(value_at(pod, "containers"))
+        if isinstance(container, dict)
+    )
     engines = (engine_started_by(parse_image(image).repository) for image in images)
     return next((engine.name for engine in engines if engine), "")
 
 
 def _labelled(snapshot: ClusterSnapshot, candidates: Mapping[Identity, Object]) -> dict[Identity, Identity]:
-    """Return the workloads that belong to a resource by label, without a complete chain of owners."""
-    found: dict[Identity, Identity] = {}
+    """Return the resource that a workload belongs to by label, without a complete chain of owners."""
+    parents: dict[Identity, Identity] = {}
     for row in (row for row in serving_table()["kinds"] if "label" in row):
         for resource in snapshot.of_kind(row["group"], row["kind"]):
             _, _, namespace, name = identity_of(resource)
@@ -222,8 +226,8 @@ def _labelled(snapshot: ClusterSnapshot, candidates: Mapping[Identity, Object]) 
                 is_workload = shape_of(body) is not None and identity[2] == namespace
                 # Without an owner, the label may be a coincidence.
                 if is_workload and labels.get(row["label"]) == name and owner_reference(body) is not None:
-                    found[identity] = identity_of(resource)
-    return found
+                    parents[identity] = identity_of(resource)
+    return parents
 
 
 def _serving(root: Object, owned: Sequence[Object], snapshot: ClusterSnapshot) -> Serving:
@@ -237,14 +241,10 @@ def _serving(root: Object, owned: Sequence[Object], snapshot: ClusterSnapshot) -
         for body in owned
         if is_engine_workload(body) and not any(shape_of(owner) is not None for owner in snapshot.owners(body))
     )
-    project = row["project"] if row else _project(root)
+    kind = kinds().find(root["apiVersion"], root["kind"])
+    project = row["project"] if row else kind.releases.project if kind else ""
     described = () if workloads or row is None else tuple(_described(root, row, snapshot))
     return Serving(root, family, project, workloads, pods, described, owner_of(root, project))
-
-
-def _project(body: Object) -> str:
-    kind = kinds().find(body["apiVersion"], body["kind"])
-    return kind.releases.project if kind else ""
 
 
 def _by_pods(snapshot: ClusterSnapshot, covered: set[Identity]) -> Iterator[Serving]:
@@ -322,8 +322,8 @@ def _with_runtime(own: Object, runtime: Any, root: Object, snapshot: ClusterSnap
     base: Object = {}
     for kind in table["kinds"]:
         for namespace in (root["metadata"].get("namespace") or "", ""):
-            found = snapshot.find(table["group"], kind, namespace, str(runtime or ""))
-            containers = value_at(found, table["containers"]) if found else None
+            runtime_object = snapshot.find(table["group"], kind, namespace, str(runtime or ""))
+            containers = value_at(runtime_object, table["containers"]) if runtime_object else None
             if isinstance(containers, list) and containers and not base:
                 base = containers[0]
     kept = {key: own[key] for key in ("image", "command", "resources", "ports", "volumeMounts") if own.get(key)}
@@ -353,11 +353,6 @@ def _workload_of(
             "leaderWorkerTemplate": {"size": size, "leaderTemplate": template, "workerTemplate": {"spec": worker}},
         }
     return {"apiVersion": shape.api_version, "kind": shape.kind, "metadata": metadata, "spec": spec}
-
-
-def _templates(body: Object) -> list[Any]:
-    shape = shape_of(body)
-    return list(shape.pod_templates(body)) if shape else []
 
 
 def _matches(key: str, label: str) -> bool:
