@@ -105,7 +105,7 @@ def warnings(line: LineFit, batch: int) -> Iterator[str]:
             f"the confidence interval of alpha, {line.alpha.low:.4g} to {line.alpha.high:.4g} ms, includes 0; "
             "measure at concurrency 1 several times"
         )
-    yield from _bend(line)
+    yield from _curvature_warnings(line)
     means = [
         (concurrency, sum(run.itl_ms for run in group) / len(group))
         for concurrency, runs in itertools.groupby(measured, key=lambda run: run.concurrency)
@@ -136,7 +136,7 @@ def warnings(line: LineFit, batch: int) -> Iterator[str]:
         )
 
 
-def _bend(line: LineFit) -> Iterator[str]:
+def _curvature_warnings(line: LineFit) -> Iterator[str]:
     latest = line.at(line.measurements[-1].concurrency)
     worst = max(line.measurements, key=lambda measurement: _deviation(line, measurement))
     if abs(line.bend_ms) > _NOTABLE * latest:

@@ -85,13 +85,13 @@ def fit_profile(
     if left_out:
         notes.append(f"{left_out} of {len(benchmarks.measurements)} measurements left out: concurrency too high")
     profile = profile_of(fitted, accelerator, count, batch or batch_of(fitted))
-    warned = list(warnings(fitted, profile.batch))
+    fit_warnings = list(warnings(fitted, profile.batch))
     print_to_stderr(f"note: {note}" for note in notes)
-    print_to_stderr(f"warning: {warning}" for warning in warned)
+    print_to_stderr(f"warning: {warning}" for warning in fit_warnings)
     if output is Format.JSON:
         from .report import as_dict
 
-        sys.stdout.write(json.dumps(as_dict(fitted, profile, warned), indent=2) + "\n")
+        sys.stdout.write(json.dumps(as_dict(fitted, profile, fit_warnings), indent=2) + "\n")
     else:
         from .report import show
 

@@ -4,6 +4,7 @@ import hashlib
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -42,31 +43,26 @@ def read_benchmarks(paths: Iterable[Path], latency: Latency) -> Benchmarks:
     seen: dict[bytes, str] = {}
     for path in paths:
         file = "<stdin>" if str(path) == STDIN else str(path)
-        text = _text(path, file, benchmarks)
+        text = _bounded_text(path, file, benchmarks)
         if text is None:
             continue
         digest = hashlib.sha256(text.encode()).digest()
         if digest in seen:
             benchmarks.add_problem(file, 0, "", f"is identical to {seen[digest]}; pass each run once")
         else:
-            _read(text, file, benchmarks)
+            _read_text(text, file, benchmarks)
         seen.setdefault(digest, file)
     if benchmarks.problems:
         raise WorkbenchError(problem_lines(benchmarks.problems))
     return benchmarks
 
 
-def _text(path: Path, file: str, benchmarks: Benchmarks) -> str | None:
+def _bounded_text(path: Path, file: str, benchmarks: Benchmarks) -> str | None:
     """Return the text of a file, reading at most ``MAX_BYTES``: stdin may be endless."""
 
-    def read() -> bytes:
-        if str(path) == STDIN:
-            return sys.stdin.buffer.read(MAX_BYTES + 1)
-        with path.open("rb") as stream:
-            return stream.read(MAX_BYTES + 1)
-
     def read_bounded() -> bytes:
-        content = read()
+        with nullcontext(sys.stdin.buffer) if str(path) == STDIN else path.open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
             raise _TooLargeError
         return content
@@ -81,7 +77,7 @@ def _text(path: Path, file: str, benchmarks: Benchmarks) -> str | None:
 class _TooLargeError(Exception): ...
 
 
-def _read(text: str, file: str, benchmarks: Benchmarks) -> None:
+def _read_text(text: str, file: str, benchmarks: Benchmarks) -> None:
     try:
         if text.lstrip()[:1] in ("{", "["):
             for number, value in enumerate(json_values(text), start=1):

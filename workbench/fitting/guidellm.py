@@ -22,7 +22,7 @@ def read_report(report: Mapping[str, Any], file: str, benchmarks: Benchmarks) ->
         reject_latency(file, benchmarks)
         return
     for index, run in enumerate(runs):
-        _read(run, file, f"benchmarks[{index}]", benchmarks)
+        _read_run(run, file, f"benchmarks[{index}]", benchmarks)
 
 
 def reject_latency(file: str, benchmarks: Benchmarks) -> None:
@@ -35,7 +35,7 @@ def reject_latency(file: str, benchmarks: Benchmarks) -> None:
     )
 
 
-def _read(run: object, file: str, path: str, benchmarks: Benchmarks) -> None:
+def _read_run(run: object, file: str, path: str, benchmarks: Benchmarks) -> None:
     try:
         field = f"{path}.metrics.inter_token_latency_ms.successful.mean"
         itl = latency(_get(run, "metrics", "inter_token_latency_ms", "successful", "mean"))

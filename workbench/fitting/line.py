@@ -9,7 +9,7 @@ from .measurements import Measurement
 
 CONFIDENCE = 0.95
 _PARAMETERS = 2
-_BENT_PARAMETERS = 3
+_PARABOLA_PARAMETERS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def fit(measurements: Sequence[Measurement]) -> LineFit:
         r_squared=1 - residuals / spread if spread else 1.0,
         middle=line.mean_x,
         spread=line.spread_x,
-        bend_ms=_bend(x, line, weights, residuals),
+        bend_ms=_curvature(x, line, weights, residuals),
     )
 
 
@@ -133,14 +133,14 @@ def _quantile(free: int) -> float:
     return float(stdtrit(free, (1 + CONFIDENCE) / 2))
 
 
-def _bend(x: Sequence[float], line: _Line, weights: Sequence[float], residuals: float) -> float:
+def _curvature(x: Sequence[float], line: _Line, weights: Sequence[float], residuals: float) -> float:
     """Return the largest distance between line and parabola, if the parabola fits significantly better, else 0."""
-    free = len(x) - _BENT_PARAMETERS
+    free = len(x) - _PARABOLA_PARAMETERS
     if free < 1:
         return 0.0
     squares = _Line(x, [a * a for a in x], weights).residuals  # the part of n**2 orthogonal to the line
     size = math.fsum(w * square * square for w, square in zip(weights, squares, strict=True))
-    if len(set(x)) < _BENT_PARAMETERS or not size:
+    if len(set(x)) < _PARABOLA_PARAMETERS or not size:
         return 0.0
     curvature = math.fsum(w * a * b for w, a, b in zip(weights, squares, line.residuals, strict=True)) / size
     left = max(residuals - curvature**2 * size, 0.0)

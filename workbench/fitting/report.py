@@ -55,7 +55,7 @@ def show(fitted: LineFit, profile: "Profile") -> None:
     for line in text_plot(fitted, min(console.width, _WIDTH), plain=is_plain()):
         console.print(line, soft_wrap=True)
     if profile.accelerator:
-        for line in _snippets(fitted, profile):
+        for line in _next_steps(fitted, profile):
             console.print(printable(line), soft_wrap=True)
 
 
@@ -63,7 +63,7 @@ def _interval(value: FittedValue) -> str:
     return "unknown" if value.low is None else f"{value.low:.6g} to {value.high:.6g}"
 
 
-def _snippets(fitted: LineFit, profile: "Profile") -> Iterator[str]:
+def _next_steps(fitted: LineFit, profile: "Profile") -> Iterator[str]:
     from components.contract.documents.writer import dump_all
     from components.families import profile_entries
 
@@ -83,7 +83,7 @@ def _snippets(fitted: LineFit, profile: "Profile") -> Iterator[str]:
         yield f"workbench size --profile {option_of(fast)} --profile {option_of(slow)}"
 
 
-def as_dict(fitted: LineFit, profile: "Profile", warned: Sequence[str]) -> dict[str, Any]:
+def as_dict(fitted: LineFit, profile: "Profile", warnings: Sequence[str]) -> dict[str, Any]:
     ends = ends_of(fitted, profile) or (None, None)
     return {
         "alpha": asdict(fitted.alpha),
@@ -104,7 +104,7 @@ def as_dict(fitted: LineFit, profile: "Profile", warned: Sequence[str]) -> dict[
             }
             for measurement in fitted.measurements
         ],
-        "warnings": list(warned),
+        "warnings": list(warnings),
         "profiles": [_decoding(profile)] if profile.accelerator else [],
         "ends": {name: _decoding(end) if end else None for name, end in zip(("fast", "slow"), ends, strict=True)},
         "option": option_of(profile) if profile.accelerator else None,

@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from components.contract.problems import did_you_mean
 from components.performance.simulation.trace_reader import excerpt
@@ -28,8 +28,13 @@ Row = tuple[int, list[str]]
 
 def read_table(text: str, file: str, benchmarks: Benchmarks) -> None:
     """Add the measurements of a table, or its problems."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        rows = list(_rows(text))
+        rows: list[Row] = []
+        for line_cells in reader:
+            cells = [cell.strip() for cell in line_cells]
+            if any(cells):  # blank lines are skipped
+                rows.append((reader.line_num, cells))
     except csv.Error as error:
         benchmarks.add_problem(
             file, 1, "", f"is not valid CSV: {error}; correct the quotes, or save the file as CSV again"
@@ -40,22 +45,13 @@ def read_table(text: str, file: str, benchmarks: Benchmarks) -> None:
         benchmarks.add_problem(file, 1, "", f"is empty; write the header {header} and a row for each run")
         return
     line, titles = rows[0]
-    triples = list(zip(*(cells for _, cells in rows[:3]), strict=False)) if len(rows) > 3 else []
+    triples = list(zip(*(row for _, row in rows[:3]), strict=False)) if len(rows) > 3 else []
     if any(title in titles for title in _ONE_LINE["itl"]):
         _read_guidellm(titles, _ONE_LINE, rows[1:], file, benchmarks)
     elif any(title in triples for title in _THREE_LINES["itl"]):
         _read_guidellm(triples, _THREE_LINES, rows[3:], file, benchmarks)
     else:
         _read_custom(line, [title.lower() for title in titles], rows[1:], file, benchmarks)
-
-
-def _rows(text: str) -> Iterator[Row]:
-    """Yield the rows that are not blank."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    for cells in reader:
-        stripped = [cell.strip() for cell in cells]
-        if any(stripped):
-            yield reader.line_num, stripped
 
 
 def _read_custom(line: int, titles: Sequence[str], rows: Sequence[Row], file: str, benchmarks: Benchmarks) -> None:

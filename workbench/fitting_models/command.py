@@ -196,7 +196,9 @@ def _manifests(family: str, weights: "WeightsSource", question: "FitQuestion", a
         raise WorkbenchError(f"--yaml: must be one of {', '.join(families())}, found {family!r}", 2)
     option = chosen(answer)
     if option is None:
-        raise WorkbenchError(f"{question.model} fits no accelerator: {_why(answer)}")
+        reasons = (f"{refusal.accelerator}: {refusal.reason}" for refusal in answer.refusals)
+        why = answer.unknown or "; ".join(reasons) or "no instance type has such an accelerator"
+        raise WorkbenchError(f"{question.model} fits no accelerator: {why}")
     if option.price is None:
         print_to_stderr([f"note: the price of {option.node.name} in {question.region} is unknown"])
     try:
@@ -211,8 +213,3 @@ def chosen(answer: "FitAnswer") -> "FitOption | None":
 
     roomy = (option for option in answer.options if option.verdict.fit is Fit.FITS)
     return next(roomy, next(iter(answer.options), None))
-
-
-def _why(answer: "FitAnswer") -> str:
-    reasons = (f"{refusal.accelerator}: {refusal.reason}" for refusal in answer.refusals)
-    return answer.unknown or "; ".join(reasons) or "no instance type has such an accelerator"

@@ -1,4 +1,4 @@
-"""What the command line says: the model, in any of four forms, and the accelerators."""
+"""The arguments of the command line: the model, in any of four forms, and the accelerators."""
 
 import json
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def given_model(text: str, parameters: str) -> GivenModel:
         WorkbenchError: there is none; the message lists similar names, and what else can be passed.
     """
     from components.checks.memory.workloads.known import KnownShapes
-    from components.plan.fitting.names import named_by_parameters, parameter_count
+    from components.plan.fitting.names import named_by_parameters, near_names, parameter_count, served_name
 
     if parameters and text:
         raise WorkbenchError("MODEL and --parameters cannot be used together; omit one", 2)
@@ -63,17 +63,11 @@ def given_model(text: str, parameters: str) -> GivenModel:
         return _of_gguf(path)
     if path.exists() or path.name == _CONFIG:
         return _of_config(path)
-    return _of_name(text.strip())
-
-
-def _of_name(text: str) -> GivenModel:
-    from components.checks.memory.workloads.known import KnownShapes
-    from components.plan.fitting.names import near_names, served_name
-
-    found = served_name(text)
-    if isinstance(found, str):
-        return GivenModel(found, KnownShapes())
-    similar = found or near_names(text)
+    text = text.strip()
+    name = served_name(text)
+    if isinstance(name, str):
+        return GivenModel(name, KnownShapes())
+    similar = name or near_names(text)
     near = f"; similar models: {', '.join(similar)}" if similar else ""
     raise WorkbenchError(f"unknown model {text!r}{near}; pass {_FORMS}", 2)
 
@@ -89,19 +83,15 @@ def _of_config(path: Path) -> GivenModel:
     own = next(iter(shapes.values()))
     own = own._replace(shape=replace(own.shape, name=name))
     if own.shape.parameters is None and own.shape.weights_bytes is None:
-        architecture = _architecture(file)
+        config = json.loads(file.read_text(encoding="utf-8"))
+        names = config.get("architectures")
+        architecture = names[0] if isinstance(names, list) and names else config.get("model_type") or "without a name"
         raise WorkbenchError(
             f"{file}: the architecture {architecture} is unknown, and so is the size of the weights; add the "
             "model.safetensors.index.json of the model beside it, or pass --parameters",
             2,
         )
     return GivenModel(name, KnownShapes(own={name: own}), file=file)
-
-
-def _architecture(file: Path) -> str:
-    config = json.loads(file.read_text(encoding="utf-8"))
-    named = config.get("architectures")
-    return str(named[0] if isinstance(named, list) and named else config.get("model_type") or "without a name")
 
 
 def _of_gguf(path: Path) -> GivenModel:

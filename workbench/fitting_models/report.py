@@ -10,12 +10,17 @@ from toolkit.printing import pluralize
 from .speeds import HOW, GenerationSpeed, speed_of
 
 if TYPE_CHECKING:
-    from components.plan.fitting.options import FitAnswer, FitOption, Refusal
+    from components.plan.fitting.options import FitAnswer, FitOption
     from components.plan.fitting.question import FitQuestion
 
 _GIB = 2**30
 _RIGHT = frozenset({"cache GiB", "longest context", "users", "tokens/s", "USD/hour", "USD/1M tokens", "GiB"})
+_OPTION_TITLES = (
+    *("instance type", "GPUs of a replica", "TP x PP", "replicas", "verdict"),
+    *("cache GiB", "longest context", "users", "tokens/s", "USD/hour", "USD/1M tokens"),
+)
 _MOST_TYPES = 3
+"""Instance types that a line about an accelerator lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +69,23 @@ def lines(question: "FitQuestion", answer: "FitAnswer", *, is_complete: bool, ex
     """Return the answer.
 
     Args:
-        question: What was asked.
+        question: The model and how it is served.
         answer: All instance types.
         is_complete: Whether every instance type has a row, not only the cheapest with the same accelerators.
-        explain: Whether the terms of the cheapest option are shown.
+        explain: Whether to list the memory terms of the cheapest option.
     """
     options = answer.options if is_complete else tuple(_cheapest_of_each(answer.options))
     speeds = [speed_of(option, question.users) for option in options]
-    parts: list[str | AnswerTable] = [_heading(question, answer)]
+    verdict = next((option.verdict for option in answer.options), None)
+    tokens = question.context or (verdict.context if verdict else 0)
+    served = f"{question.model}, {question.serving.title}"
+    served += f", {question.quantization}" if question.quantization else ""
+    served += f", {tokens:,} tokens" if tokens else ""
+    users = f", {question.users:,} users" if question.users else ""
+    parts: list[str | AnswerTable] = [f"{served}{users}; on demand in {question.region}"]
     if options:
-        parts.append(_options(options, speeds))
+        rows = [_cells(option, speed) for option, speed in zip(options, speeds, strict=True)]
+        parts.append(AnswerTable(_OPTION_TITLES, rows))
     if not is_complete and len(options) < len(answer.options):
         parts.append(
             f"{pluralize(len(answer.options) - len(options), 'instance type')} left out, with the same accelerators "
@@ -86,26 +98,33 @@ def lines(question: "FitQuestion", answer: "FitAnswer", *, is_complete: bool, ex
         )
     if answer.unknown:
         parts.append(f"Not checked: {answer.unknown}.")
-    refused = [refusal for refusal in answer.refusals if refusal.is_judged]
-    if refused:
-        parts.append("Does not fit:\n" + "\n".join(map(_refused, refused)))
-    others = [refusal for refusal in answer.refusals if not refusal.is_judged]
-    if others:
-        parts.append("Not offered:\n" + "\n".join(_others(others)))
+    too_small = []
+    not_offered: dict[str, list[str]] = {}
+    for refusal in answer.refusals:
+        if not refusal.is_judged:
+            # One line for all accelerators with the same reason.
+            memory = f" {refusal.memory_gib:.3g} GiB" if refusal.memory_gib else ""
+            not_offered.setdefault(refusal.reason, []).append(f"{refusal.accelerator}{memory}")
+            continue
+        several = refusal.accelerators > 1
+        number = f"{refusal.accelerators} x " if several else ""
+        memory = f"{refusal.memory_gib:.0f} GiB" if refusal.memory_gib else "memory unknown"
+        types = ", ".join(refusal.types[:_MOST_TYPES]) + (", ..." if len(refusal.types) > _MOST_TYPES else "")
+        # The missing bytes in the reason are those of one accelerator.
+        per_accelerator = " each" if several and refusal.short_bytes else ""
+        context = f"; fits with --max-len {refusal.context}" if refusal.context else ""
+        too_small.append(
+            f"  {number}{refusal.accelerator} {memory} ({types}): {refusal.reason}{per_accelerator}{context}"
+        )
+    if too_small:
+        parts.append("Does not fit:\n" + "\n".join(too_small))
+    if not_offered:
+        reasons = (f"  {', '.join(accelerators)}: {reason}" for reason, accelerators in not_offered.items())
+        parts.append("Not offered:\n" + "\n".join(reasons))
     parts.append("\n".join(_notes(question, options, speeds)))
     if explain and options:
         parts += _terms(options[0])
     return Details(parts)
-
-
-def _heading(question: "FitQuestion", answer: "FitAnswer") -> str:
-    verdict = next((option.verdict for option in answer.options), None)
-    context = question.context or (verdict.context if verdict else 0)
-    served = f"{question.model}, {question.serving.title}"
-    served += f", {question.quantization}" if question.quantization else ""
-    served += f", {context:,} tokens" if context else ""
-    users = f", {question.users:,} users" if question.users else ""
-    return f"{served}{users}; on demand in {question.region}"
 
 
 def _cheapest_of_each(options: "Sequence[FitOption]") -> "Iterator[FitOption]":
@@ -116,14 +135,6 @@ def _cheapest_of_each(options: "Sequence[FitOption]") -> "Iterator[FitOption]":
         if key not in seen:
             seen.add(key)
             yield option
-
-
-def _options(options: "Sequence[FitOption]", speeds: Sequence[GenerationSpeed | None]) -> AnswerTable:
-    titles = (
-        *("instance type", "GPUs of a replica", "TP x PP", "replicas", "verdict"),
-        *("cache GiB", "longest context", "users", "tokens/s", "USD/hour", "USD/1M tokens"),
-    )
-    return AnswerTable(titles, [_cells(option, speed) for option, speed in zip(options, speeds, strict=True)])
 
 
 def _cells(option: "FitOption", speed: GenerationSpeed | None) -> list[str]:
@@ -148,25 +159,6 @@ def _cells(option: "FitOption", speed: GenerationSpeed | None) -> list[str]:
 def _round(value: float) -> str:
     """Format with two significant digits: an estimate has no more."""
     return f"{float(f'{value:.2g}'):,.0f}" if value >= 1 else f"{value:.2g}"
-
-
-def _refused(refusal: "Refusal") -> str:
-    context = f"; fits with --max-len {refusal.context}" if refusal.context else ""
-    number = f"{refusal.accelerators} x " if refusal.accelerators > 1 else ""
-    each = " each" if refusal.accelerators > 1 and refusal.short_bytes else ""
-    types = ", ".join(refusal.types[:_MOST_TYPES]) + (", ..." if len(refusal.types) > _MOST_TYPES else "")
-    memory = f"{refusal.memory_gib:.0f} GiB" if refusal.memory_gib else "memory unknown"
-    return f"  {number}{refusal.accelerator} {memory} ({types}): {refusal.reason}{each}{context}"
-
-
-def _others(refusals: "Sequence[Refusal]") -> "Iterator[str]":
-    """Yield each reason once, after the accelerators that it holds for."""
-    reasons: dict[str, list[str]] = {}
-    for refusal in refusals:
-        memory = f" {refusal.memory_gib:.3g} GiB" if refusal.memory_gib else ""
-        reasons.setdefault(refusal.reason, []).append(f"{refusal.accelerator}{memory}")
-    for reason, accelerators in reasons.items():
-        yield f"  {', '.join(accelerators)}: {reason}"
 
 
 def _notes(
