@@ -83,7 +83,10 @@ def candidates(snapshot: ClusterSnapshot, *, rendered: bool = False) -> tuple[Ad
             name = body["metadata"]["name"]
             roots[identity_of(body)] = AdoptableObject(body, name, kind, _is_scaled(body, snapshot), _owner(body))
     if snapshot.namespaces:
-        roots = dict(_in_namespaces(roots))
+        # Workloads refer to no resource; a container may have the name of one.
+        resources = (root.live for root in roots.values() if root.identity[2] and not shape_of(root.live))
+        names = {text for body in resources for text in _texts(body.get("spec"))}
+        roots = {identity: root for identity, root in roots.items() if identity[2] or identity[3] in names}
     own = [candidate for candidate in roots.values() if not candidate.owner]
     for body in _outside_of_system(snapshot.objects):
         identity = identity_of(body)
@@ -91,7 +94,11 @@ def candidates(snapshot: ClusterSnapshot, *, rendered: bool = False) -> tuple[Ad
         if anchor:
             roots[identity] = AdoptableObject(body, anchor, None, scaled=False, owner=_owner(body))
     if rendered and roots:
-        for body in filter(_is_rendered, _outside_of_system(snapshot.objects)):
+        for body in _outside_of_system(snapshot.objects):
+            is_hook = _HOOK in (body["metadata"].get("annotations") or {})
+            is_live = "uid" in body["metadata"]
+            if is_hook or is_live or (group_of(body), body["kind"]) == _DEFINITION:
+                continue
             part = AdoptableObject(body, _PARTS, scaled=_is_scaled(body, snapshot), is_part=True)
             roots.setdefault(identity_of(body), part)
     return tuple(roots[identity] for identity in sorted(roots))
@@ -99,20 +106,6 @@ def candidates(snapshot: ClusterSnapshot, *, rendered: bool = False) -> tuple[Ad
 
 def _outside_of_system(objects: Iterable[Object]) -> Iterator[Object]:
     return (body for body in objects if not (body["metadata"].get("namespace") or "").startswith(_SYSTEM))
-
-
-def _is_rendered(body: Object) -> bool:
-    metadata = body["metadata"]
-    is_hook = _HOOK in (metadata.get("annotations") or {})
-    return "uid" not in metadata and not is_hook and (group_of(body), body["kind"]) != _DEFINITION
-
-
-def _in_namespaces(roots: Mapping[Identity, AdoptableObject]) -> Iterator[tuple[Identity, AdoptableObject]]:
-    """Yield the namespaced objects, and the cluster-wide ones whose names are among the values of resources."""
-    # Workloads refer to no resource; a container may be called like one.
-    resources = (root.live for (_, _, namespace, _), root in roots.items() if namespace and not shape_of(root.live))
-    names = {text for body in resources for text in _texts(body.get("spec"))}
-    yield from ((identity, root) for identity, root in roots.items() if identity[2] or identity[3] in names)
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -151,9 +144,17 @@ def _anchor(body: Object, roots: Iterable[AdoptableObject]) -> str:
     """Return the name of the workload that an object belongs to; empty if it belongs to none."""
     namespace = body["metadata"].get("namespace") or ""
     inside = [root for root in roots if (root.live["metadata"].get("namespace") or "") == namespace]
-    if (group_of(body), body["kind"]) in _SCALERS:
+    group, kind, spec = group_of(body), body["kind"], body.get("spec") or {}
+    if (group, kind) in _SCALERS:
         return next((root.anchor for root in inside if _targets(body, root.live)), "")
-    selector = _selector(body)
+    selector: Mapping[str, str] = {}
+    if (group, kind) == ("", "Service"):
+        selector = spec.get("selector") or {}
+    elif group in _POOLS and kind == "InferencePool":
+        # v1 of the API has the labels in matchLabels, v1alpha2 (x-k8s.io) in the selector itself.
+        selector = (spec.get("selector") or {}).get("matchLabels") or spec.get("selector") or {}
+        if not all(isinstance(value, str) for value in selector.values()):
+            return ""
     if not selector:
         return ""
     for root in inside:
@@ -162,14 +163,3 @@ def _anchor(body: Object, roots: Iterable[AdoptableObject]) -> str:
             if selector.items() <= labels.items():
                 return root.anchor
     return ""
-
-
-def _selector(body: Object) -> Mapping[str, str]:
-    spec = body.get("spec") or {}
-    if (group_of(body), body["kind"]) == ("", "Service"):
-        return spec.get("selector") or {}
-    if group_of(body) in _POOLS and body["kind"] == "InferencePool":
-        selector = spec.get("selector") or {}
-        labels: Mapping[str, str] = selector.get("matchLabels") or selector
-        return labels if all(isinstance(value, str) for value in labels.values()) else {}
-    return {}

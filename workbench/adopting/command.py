@@ -255,7 +255,7 @@ def _adopt_cluster(
     from .aws.identity import check_same_cluster, existing_cluster
     from .reading import read_adoption
 
-    found, existing = None, {}
+    aws, existing = None, {}
     notes: list[str] = []
     if source.options:
         entry, inventory = read_cluster_entry(connection.kubeconfig, connection.context or None), source.inventory()
@@ -264,15 +264,15 @@ def _adopt_cluster(
     with connection.open() as kube:
         snapshot = read_cluster(kube, namespaces)
         if source.options:
-            found, access = source.settings(inventory, snapshot), {}
-        read = read_adoption(kube, snapshot, family, found.values if found else {})
-    _finish(replace(read, notes=(*notes, *read.notes)), access, found, writing, connection, existing)
+            aws, access = source.settings(inventory, snapshot), {}
+        read = read_adoption(kube, snapshot, family, aws.values if aws else {})
+    _finish(replace(read, notes=(*notes, *read.notes)), access, aws, writing, connection, existing)
 
 
 def _finish(
     read: "ReadAdoption | None",
     access: Mapping[str, Any],
-    found: "AwsSettings | None",
+    aws: "AwsSettings | None",
     writing: Writing,
     connection: Connection | None = None,
     existing: "Existing | None" = None,
@@ -282,7 +282,7 @@ def _finish(
     Args:
         read: The decisions about objects; None without objects.
         access: The settings by which the stack reaches the cluster, unless AWS describes it.
-        found: The settings of AWS.
+        aws: The settings that describe the cluster on AWS; None without.
         writing: Where and how the project is written.
         connection: The cluster whose objects are imported.
         existing: What the program of the stack reads from AWS.
@@ -294,13 +294,13 @@ def _finish(
 
     folder, adoption = writing.folder, read.adoption if read else Adoption(())
     notes = list(read.notes) if read else []
-    if read and not found and not any(decision.manifest for decision in adoption.decisions):
+    if read and not aws and not any(decision.manifest for decision in adoption.decisions):
         sys.stdout.write(text_report(adoption, notes))
         raise WorkbenchError("nothing to adopt: no object serves a model; see the report, and --namespace")
     values = {**access, **(read.values if read else {})}
-    if found:
+    if aws:
         # The settings of a cluster that was read contain those of AWS, with what else it has.
-        values = values if connection else {**values, **found.values}
+        values = values if connection else {**values, **aws.values}
         check_new_settings(values, writing.stack)
     files = project_files(folder, writing.stack, adoption, values)
     owns = any("ownedGroups" in entry for entry in values.get("gpuNodes", {}).get("types", {}).values())
@@ -317,17 +317,17 @@ def _finish(
         writing,
         imports=bool(is_written and connection and adoption.imports),
         owns=is_written and owns,
-        on_aws=bool(found),
+        on_aws=bool(aws),
     )
-    _report(adoption, notes, found, read, files, writing, steps)
+    _print_report(adoption, notes, aws, read, files, writing, steps)
     if adoption.problems:
         raise WorkbenchError("the project has problems; see the report")
 
 
-def _report(
+def _print_report(
     adoption: "Adoption",
     notes: Sequence[str],
-    found: "AwsSettings | None",
+    aws: "AwsSettings | None",
     read: "ReadAdoption | None",
     files: Mapping[str, str],
     writing: Writing,
@@ -338,20 +338,20 @@ def _report(
 
     if writing.output is Format.JSON:
         report = json_report(adoption, notes, () if writing.dry_run else tuple(files))
-        if found:
+        if aws:
             report["aws"] = {
-                "settings": found.values,
-                "unexpressed": [each._asdict() for each in found.findings],
-                "vpcRanges": list(found.ranges),
-                **({"notes": list(found.notes)} if found.notes else {}),
+                "settings": aws.values,
+                "unexpressed": [finding._asdict() for finding in aws.findings],
+                "vpcRanges": list(aws.ranges),
+                **({"notes": list(aws.notes)} if aws.notes else {}),
             }
         json.dump(report, sys.stdout, indent=2)
         sys.stdout.write("\n")
         return
-    if found:
-        sys.stdout.write("".join(f"{line}\n" for line in aws_lines(found)))
+    if aws:
+        sys.stdout.write("".join(f"{line}\n" for line in aws_lines(aws)))
     if read:
-        sys.stdout.write("\n" * bool(found) + text_report(adoption, notes))
+        sys.stdout.write("\n" * bool(aws) + text_report(adoption, notes))
     elif notes:
         sys.stdout.write("".join(f"  note: {printable(note)}\n" for note in notes))
     if not writing.dry_run:

@@ -43,7 +43,7 @@ def conversion_of(manifest: Object, family: str) -> WorkloadConversion:
     problems = errors(conversion.problems)
     if problems or not conversion.documents:
         reasons = [f"{problem.path}: {problem.reason}" for problem in problems]
-        lines = [f"{each.path}: {format_value(each.after)}" for each in conversion.differences]
+        lines = [f"{difference.path}: {format_value(difference.after)}" for difference in conversion.differences]
         return WorkloadConversion(differences=tuple(reasons or lines) or (f"{family} cannot express it",))
     rendered = render_fleet(objects(conversion.documents).resources, Options())
     bodies = [workload.body for _, workload in rendered.workloads]

@@ -17,7 +17,6 @@ from components.contract.schema.embedded import format_value
 from components.contract.texts.secrets import masked, secret_texts
 from components.families import member_of, objects
 from components.fleet.objects import Object
-from components.fleet.rendered import Rendered
 from components.plan.namespaces import namespace_objects
 from components.plan.overridden_variables import without_overridden
 from components.plan.plan import Plan, plan
@@ -128,7 +127,9 @@ def decide(
     while True:
         written = [body for decision in decisions.values() for body in decision.documents]
         planned = plan(objects(written, "adopted", values.get("releases") or {}), environment_of(values))
-        unknown = _unknown(planned, snapshot, frozenset(absent))
+        missing = (body for body in planned_objects(planned) if snapshot.find(*identity_of(body)) is None)
+        wanted = {(body["apiVersion"], *identity_of(body)[1:]) for body in missing}
+        unknown = frozenset(wanted.difference(absent))
         rejected = _rejected(planned, decisions, snapshot) if not unknown else {}
         if not rejected:
             break
@@ -151,11 +152,15 @@ def _first_decision(candidate: AdoptableObject, family: str) -> Decision:
     if "uid" not in candidate.live["metadata"]:
         # Of a live object, removing a variable would restart the pods.
         body, overridden = without_overridden(body, "")
-        note = "".join(f"; without {each.path}, which {each.reason.partition(';')[0]}" for each in overridden)
-    faults = malformed(body, "")
-    if faults:
+        note = "".join(
+            f"; without {variable.path}, which {variable.reason.partition(';')[0]}" for variable in overridden
+        )
+    problems = malformed(body, "")
+    if problems:
         # Server-side apply refuses it too, although a client that creates or updates it does not.
-        return Decision(candidate, Becomes.LEFT, reason=f"cannot be applied: {faults[0].path}: {faults[0].reason}")
+        return Decision(
+            candidate, Becomes.LEFT, reason=f"cannot be applied: {problems[0].path}: {problems[0].reason}"
+        )
     secrets = secret_texts(body)
     if secrets:
         reason = "contains a value that looks like a secret, which must not be written to a file; move it to a Secret"
@@ -191,15 +196,6 @@ def planned_objects(planned: Plan) -> list[Object]:
     return [*namespace_objects(planned).values(), *planned.objects, *others]
 
 
-def _unknown(planned: Plan, snapshot: ClusterSnapshot, absent: frozenset[Wanted]) -> frozenset[Wanted]:
-    wanted = {
-        (body["apiVersion"], *identity_of(body)[1:])
-        for body in planned_objects(planned)
-        if snapshot.find(*identity_of(body)) is None
-    }
-    return frozenset(wanted - absent)
-
-
 def _rejected(
     planned: Plan, decisions: Mapping[Identity, Decision], snapshot: ClusterSnapshot
 ) -> dict[Identity, Decision]:
@@ -217,7 +213,10 @@ def _rejected(
     if rejected:
         return rejected
     for item in planned.fleet.rendered:
-        decision = decisions.get(_source_of(item))
+        kind, source = item.source.kind, item.source
+        group = kind.api_version.rpartition("/")[0]
+        namespace = (source.resource.metadata.namespace or "") if kind.namespaced else ""
+        decision = decisions.get((group, kind.kind, namespace, source.name))
         if decision is None:
             continue
         lines = differences((*item.objects, *item.shared), snapshot)
@@ -248,12 +247,6 @@ def _decision_of(problem: Problem, decisions: Mapping[Identity, Decision]) -> De
         if (problem.kind, problem.name) == (kind, name) and problem.namespace in ("", namespace):
             return decision
     return None
-
-
-def _source_of(item: Rendered) -> Identity:
-    kind, source = item.source.kind, item.source
-    group = kind.api_version.rpartition("/")[0]
-    return group, kind.kind, (source.resource.metadata.namespace or "") if kind.namespaced else "", source.name
 
 
 def differences(created: Sequence[Object], snapshot: ClusterSnapshot) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ _PROBES = ("startupProbe", "livenessProbe", "readinessProbe")
 
 
 def declared(live: Object, *, scaled: bool = False) -> Object:
-    """Return what people declared of an object.
+    """Return the fields of an object that users set.
 
     Applying the result with server-side apply changes nothing: it is a part of the object.
 
@@ -82,24 +82,22 @@ def _without_defaults(live: Object, spec: Object) -> Object:
     shape = next((shape for shape in SHAPES if shape.kind == live["kind"]), None)
     if shape is None or not isinstance(spec.get("template"), dict):
         return spec
-    return {**spec, "template": _plain_template(spec["template"])}
+    return {**spec, "template": _without_template_defaults(spec["template"])}
 
 
-def _plain_template(template: Object) -> Object:
+def _without_template_defaults(template: Object) -> Object:
     table = _defaults()
     metadata = {key: value for key, value in (template.get("metadata") or {}).items() if value is not None}
     pod = _pruned(template.get("spec") or {}, table["pod"])
     if pod.get("serviceAccount") == pod.get("serviceAccountName"):
         pod.pop("serviceAccount", None)  # the deprecated name of the other field
     for part in ("containers", "initContainers"):
-        if pod.get(part):
-            pod[part] = [_plain_container(container) for container in pod[part]]
+        containers = [_pruned(container, table["container"]) for container in pod.get(part) or ()]
+        for container in containers:
+            container |= {key: _pruned(container[key], table["probe"]) for key in _PROBES if key in container}
+        if containers:
+            pod[part] = containers
     return {**({"metadata": metadata} if metadata else {}), "spec": pod}
-
-
-def _plain_container(container: Object) -> Object:
-    plain = _pruned(container, _defaults()["container"])
-    return {key: _pruned(value, _defaults()["probe"]) if key in _PROBES else value for key, value in plain.items()}
 
 
 def _pruned(value: Any, defaults: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON in, JSON out
@@ -136,11 +134,8 @@ def missing_parts(part: Any, whole: Any, path: str = "") -> Iterable[tuple[str, 
     elif isinstance(part, list) and isinstance(whole, list) and len(part) == len(whole):
         for index, (inner, other) in enumerate(zip(part, whole, strict=True)):
             yield from missing_parts(inner, other, f"{path}[{index}]")
-    elif not _equal(part, whole):
-        yield path, part, whole
+    else:
+        from components.plan.conversion.pods import quantity
 
-
-def _equal(part: object, whole: object) -> bool:
-    from components.plan.conversion.pods import quantity
-
-    return part == whole or quantity(part) == quantity(whole)
+        if part != whole and quantity(part) != quantity(whole):
+            yield path, part, whole

@@ -41,8 +41,8 @@ def door_settings(lookup: Lookup) -> dict[str, Any] | None:
     route = _first(value_at(named(*_ROUTE), "spec.rules"))
     proxy, traffic = named(_ENVOY, "EnvoyProxy"), named(_ENVOY, "ClientTrafficPolicy")
     issuer = value_at(named(*_CERTIFICATE), "spec.issuerRef") or {}
-    auth = _auth(value_at(named(_ENVOY, "SecurityPolicy"), "spec") or {})
-    found = {
+    auth = _auth_settings(value_at(named(_ENVOY, "SecurityPolicy"), "spec") or {})
+    settings = {
         "host": listener.get("hostname"),
         "tls": {"kind": TlsKind.CERT_MANAGER.value, "issuer": issuer.get("name"), "issuerKind": issuer.get("kind")}
         if issuer
@@ -54,7 +54,7 @@ def door_settings(lookup: Lookup) -> dict[str, Any] | None:
         "replicas": _unusual(value_at(proxy, "spec.provider.kubernetes.envoyDeployment.replicas"), _USUAL.replicas),
         "accessLog": False if value_at(proxy, "spec.telemetry.accessLog.disable") else None,
     }
-    return {"expose": Exposure.GATEWAY.value, **{key: value for key, value in found.items() if value is not None}}
+    return {"expose": Exposure.GATEWAY.value, **{key: value for key, value in settings.items() if value is not None}}
 
 
 def door_charts(door: Mapping[str, Any]) -> frozenset[str]:
@@ -63,27 +63,27 @@ def door_charts(door: Mapping[str, Any]) -> frozenset[str]:
     return frozenset({ENVOY_GATEWAY, ENVOY_AI_GATEWAY, *certificates})
 
 
-def _auth(policy: Mapping[str, Any]) -> dict[str, Any] | None:
+def _auth_settings(policy: Mapping[str, Any]) -> dict[str, Any] | None:
     keys = value_at(policy, "apiKeyAuth.credentialRefs")
     if keys:
-        return {"kind": AuthKind.API_KEY.value, "secrets": [str(each.get("name")) for each in keys]}
+        return {"kind": AuthKind.API_KEY.value, "secrets": [str(secret.get("name")) for secret in keys]}
     tokens = _first(value_at(policy, "jwt.providers"))
     if not tokens:
         return None
     claim = _first(tokens.get("claimToHeaders")).get("claim")
-    found = {
+    settings = {
         "issuer": tokens.get("issuer"),
         "jwksUri": value_at(tokens, "remoteJWKS.uri"),
         "audiences": tokens.get("audiences"),
         "clientClaim": _unusual(claim, _USUAL.auth.client_claim),
     }
-    return {"kind": AuthKind.JWT.value, **{key: value for key, value in found.items() if value}}
+    return {"kind": AuthKind.JWT.value, **{key: value for key, value in settings.items() if value}}
 
 
 def _first(values: Any) -> Object:  # noqa: ANN401  any field
     """Return the first object of a list; empty without one."""
-    found = [value for value in values or () if isinstance(value, dict)]
-    return found[0] if found else {}
+    bodies = [value for value in values or () if isinstance(value, dict)]
+    return bodies[0] if bodies else {}
 
 
 def _unusual(value: Any, usual: object) -> Any:  # noqa: ANN401  any field
@@ -104,11 +104,11 @@ def door_differences(adoption: Adoption, values: Mapping[str, Any], lookup: Look
     live: list[Object] = []
     for body in planned.door.objects:
         _, kind, namespace, name = identity_of(body)
-        found = lookup(body["apiVersion"], kind, namespace, name)
-        if found is None:
+        running = lookup(body["apiVersion"], kind, namespace, name)
+        if running is None:
             lines.append(f"{title_of(identity_of(body))} does not exist")
         else:
-            live.append(found)
+            live.append(running)
     return (*lines, *differences(planned.door.objects, ClusterSnapshot(tuple(live))))
 
 
@@ -124,15 +124,17 @@ def other_routes(kube: Kube, adoption: Adoption, snapshot: ClusterSnapshot) -> I
     pools = {(namespace, name) for _, kind, namespace, name in adopted if kind == "InferencePool"}
     for api_version, kind in _OTHER_ROUTES:
         try:
-            found = [body for space in snapshot.namespaces or (None,) for body in kube.list(api_version, kind, space)]
+            routes = [
+                body for space in snapshot.namespaces or (None,) for body in kube.list(api_version, kind, space)
+            ]
         except NoSuchKindError:
             continue
         except KubeError as error:
             yield f"not read: {kind}s, so that routes to the models are not listed ({error.message})"
             continue
-        for body in sorted(found, key=lambda each: (each["metadata"]["namespace"], each["metadata"]["name"])):
+        for body in sorted(routes, key=lambda route: (route["metadata"]["namespace"], route["metadata"]["name"])):
             namespace, name = body["metadata"]["namespace"], body["metadata"]["name"]
-            targets = sorted({each for each in _backends(body) if (namespace, each) in services | pools})
+            targets = sorted({name for name in _backends(body) if (namespace, name) in services | pools})
             if targets and owner_reference(body) is None:
                 yield (
                     f"{kind} {namespace}/{name} routes to {', '.join(targets)}, and stays as it is outside of the "
@@ -144,7 +146,11 @@ def _backends(route: Object) -> Iterator[str]:
     """Yield the names of the backends of an HTTPRoute or Ingress in its own namespace."""
     spec = route.get("spec") or {}
     for rule in spec.get("rules") or ():
-        yield from (str(each.get("name")) for each in rule.get("backendRefs") or () if not each.get("namespace"))
+        yield from (
+            str(reference.get("name"))
+            for reference in rule.get("backendRefs") or ()
+            if not reference.get("namespace")
+        )
         for path in value_at(rule, "http.paths") or ():
             yield str(value_at(path, "backend.service.name"))
     yield str(value_at(spec, "defaultBackend.service.name"))

@@ -46,20 +46,20 @@ def eject(
         raise WorkbenchError(f"{printable(str(folder))} exists; choose another folder", 2)
     call = StackCall(stack, engine, "", cwd.resolve())
     graph = call.local().record(preview=True)
-    plain = plain_objects(graph)
-    bodies = [body for _, body in plain.bodies]
+    manifests = plain_objects(graph)
+    bodies = [body for _, body in manifests.bodies]
     if not bodies:
         raise WorkbenchError("nothing to eject: the stack has no Kubernetes objects")
-    _write(folder, bodies)
+    _write_manifests(folder, bodies)
     sys.stdout.write(f"wrote {pluralize(len(bodies), 'manifest')} to {printable(str(folder))}\n")
-    for line in plain.left:
+    for line in manifests.left:
         sys.stdout.write(f"left out: {printable(line)}\n")
     if only_write:
         return
     question = f"Give {pluralize(len(bodies), 'object')} to kubectl, and forget stack {stack!r}?"
     if not (agree if yes else confirm)(question):
         raise WorkbenchError("only the manifests were written")
-    changed = neutral_managers(graph, plain.bodies, call.cwd)
+    changed = neutral_managers(graph, manifests.bodies, call.cwd)
     sys.stdout.write(f"{pluralize(changed, 'object')} handed to kubectl's field manager; nothing else was changed\n")
     if call.cli():
         # The CLI forgets resources only with the stack; retained or not, it does not delete them.
@@ -70,7 +70,7 @@ def eject(
     sys.stdout.write(f"Continue with: kubectl apply --server-side -f {shlex.quote(printable(str(folder)))}\n")
 
 
-def _write(folder: Path, bodies: list[dict[str, object]]) -> None:
+def _write_manifests(folder: Path, bodies: list[dict[str, object]]) -> None:
     from components.contract.documents.writer import dump_all
 
     files: dict[str, list[dict[str, object]]] = {}

@@ -72,7 +72,7 @@ def read_kustomization(folder: Path, namespace: str) -> tuple[ClusterSnapshot, l
     if not folder.is_dir():
         raise WorkbenchError(f"--kustomize: {printable(str(folder))} is not a folder with a kustomization", 2)
     commands = (["kustomize", "build", "--", str(folder)], ["kubectl", "kustomize", "--", str(folder)])
-    command = next((each for each in commands if shutil.which(each[0])), None)
+    command = next((command for command in commands if shutil.which(command[0])), None)
     if command is None:
         raise _absent("neither kustomize nor kubectl", "--kustomize", commands[0])
     return read_texts([(printable(str(folder)), _output(command))], namespace)
@@ -109,16 +109,16 @@ def _absent(program: str, option: str, command: Sequence[str]) -> WorkbenchError
 
 
 def _output(command: Sequence[str]) -> str:
-    shown = printable(shlex.join(command))
+    command_line = printable(shlex.join(command))
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False, encoding="utf-8"
         )
     except subprocess.TimeoutExpired:
-        raise WorkbenchError(f"`{shown}` took more than {_SECONDS} s") from None
+        raise WorkbenchError(f"`{command_line}` took more than {_SECONDS} s") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise WorkbenchError(f"`{shown}` failed: {error}") from None
-    if done.returncode:
-        message = printable(done.stderr.strip()[-_MOST_CHARACTERS:])
-        raise WorkbenchError(f"`{shown}` failed with exit code {done.returncode}: {message}")
-    return done.stdout
+        raise WorkbenchError(f"`{command_line}` failed: {error}") from None
+    if completed.returncode:
+        message = printable(completed.stderr.strip()[-_MOST_CHARACTERS:])
+        raise WorkbenchError(f"`{command_line}` failed with exit code {completed.returncode}: {message}")
+    return completed.stdout

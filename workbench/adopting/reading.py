@@ -49,10 +49,20 @@ def read_adoption(
         cloud: Settings of the stack that describe the cluster on its cloud.
     """
     known = cloud.get("prerequisites", {}).get("present", ())
-    controllers, others = _controllers(kube) if snapshot.namespaces else ((), [])
+    notes = [f"not read: {missing.title} ({missing.reason})" for missing in snapshot.missing]
+    controllers: list[Object] = []
+    if snapshot.namespaces:
+        # Controllers run in namespaces of their own; their Deployments show which charts the cluster has.
+        try:
+            deployments = kube.list("apps/v1", "Deployment")
+            controllers = [{"apiVersion": "apps/v1", "kind": "Deployment", **body} for body in deployments]
+        except KubeError as error:
+            notes.append(
+                "not read: the Deployments of other namespaces, so that charts may be missing in "
+                f"prerequisites.present ({error.message})"
+            )
     whole = replace(snapshot, objects=(*snapshot.objects, *controllers))
     present = sorted({*present_charts(whole), *known})
-    notes = [*(f"not read: {missing.title} ({missing.reason})" for missing in snapshot.missing), *others]
     read, door_notes = _with_front_door(kube, snapshot, present, family, cloud)
     notes += [*door_notes, *other_routes(kube, read.adoption, read.snapshot)]
     if read.adoption.omitted:
@@ -61,18 +71,6 @@ def read_adoption(
             f"adopted.omitted: {', '.join(read.adoption.omitted)}"
         )
     return replace(read, notes=tuple(notes))
-
-
-def _controllers(kube: Kube) -> tuple[list[Object], list[str]]:
-    """Return the Deployments of all namespaces, which tell the charts that the cluster has, and notes."""
-    try:
-        found = kube.list("apps/v1", "Deployment")
-    except KubeError as error:
-        return [], [
-            f"not read: the Deployments of other namespaces, so that charts may be missing in "
-            f"prerequisites.present ({error.message})"
-        ]
-    return [{"apiVersion": "apps/v1", "kind": "Deployment", **body} for body in found], []
 
 
 def read_rendered_adoption(snapshot: ClusterSnapshot, problems: Sequence[Problem], family: str = "") -> ReadAdoption:
@@ -95,11 +93,11 @@ def read_rendered_adoption(snapshot: ClusterSnapshot, problems: Sequence[Problem
         absent |= adoption.unknown
     # Without a cluster, nothing is known to exist: the stack creates everything.
     return ReadAdoption(
-        replace(adoption, imports=(), omitted=()), values, snapshot, tuple(_needed(adoption, snapshot))
+        replace(adoption, imports=(), omitted=()), values, snapshot, tuple(_requirements(adoption, snapshot))
     )
 
 
-def _needed(adoption: Adoption, snapshot: ClusterSnapshot) -> Iterator[str]:
+def _requirements(adoption: Adoption, snapshot: ClusterSnapshot) -> Iterator[str]:
     """Yield what the stack needs and does not create, and what of the objects is not in the project."""
     kept = [decision.candidate.live for decision in adoption.having(Becomes.VERBATIM)]
     own = {body["metadata"]["name"] for body in kept if body["kind"] == "Namespace"}
@@ -131,20 +129,20 @@ def _with_front_door(
     lookup = functools.partial(look_up, kube)
     reasons: tuple[str, ...] = ()
     try:
-        found = door_settings(lookup)
-        if found is None:
+        door = door_settings(lookup)
+        if door is None:
             return read, []
-        charts = sorted({*present, *door_charts(found)})
+        charts = sorted({*present, *door_charts(door)})
         # Only the annotations of the cloud tell whether the address is private.
-        for more in ({}, {"internal": True}):
-            values = {**cloud, "frontDoor": {**found, **more}}
+        for access in ({}, {"internal": True}):
+            values = {**cloud, "frontDoor": {**door, **access}}
             exposed = _decided(kube, read.snapshot, charts, family, values)
             reasons = door_differences(exposed.adoption, exposed.values, lookup)
             if not reasons:
                 return exposed, []
     except WorkbenchError as error:
         return read, [f"not read: the front door ({error})"]
-    return read, [without_door(found, reasons)]
+    return read, [without_door(door, reasons)]
 
 
 def _decided(

@@ -23,7 +23,7 @@ def text_report(adoption: Adoption, notes: Sequence[str]) -> str:
         decisions = adoption.having(becomes)
         if decisions:
             lines += [f"{heading} ({len(decisions)}):"]
-            lines += [line for decision in decisions for line in _lines(decision)]
+            lines += [line for decision in decisions for line in _decision_lines(decision)]
             lines.append("")
     owned = [decision for decision in adoption.decisions if decision.owned]
     if owned:
@@ -46,7 +46,7 @@ def share(adoption: Adoption) -> str:
     return text
 
 
-def _lines(decision: Decision) -> Iterator[str]:
+def _decision_lines(decision: Decision) -> Iterator[str]:
     where = f" -> models/{decision.file}" if decision.manifest else ""
     yield f"  {decision.candidate.title}{where}: {decision.reason}"
     yield from (f"      {difference}" for difference in decision.differences)

@@ -73,29 +73,23 @@ def convert(
     paths = list(paths)
     for option, releases in (("--release", targets), ("--from", origins)):
         for family, release in releases.items():
-            _check_known(option, family, release)
+            if family not in released():
+                names = ", ".join(sorted(released()))
+                raise WorkbenchError(f"{option}: {family!r} has no releases; families: {names}", 2)
+            known = releases_of(family)
+            if release not in known.names:
+                names = ", ".join(known.names)
+                raise WorkbenchError(f"{option}: {known.project} has no release {release!r}; releases: {names}", 2)
     raise_errors(load(paths, origins).problems, "correct the manifests first")
     converted = Converted({path: text_of(path) for path in paths})
-    for family, target in targets.items():
-        _convert_family(converted, _family(family), origins.get(family, ""), target, lossy=lossy, price=price)
+    by_name = {family.name: family for family in FAMILIES}
+    for name, target in targets.items():
+        _convert_family(converted, by_name[name], origins.get(name, ""), target, lossy=lossy, price=price)
     if lossy or not converted.losses:
         for path, text in converted.texts.items():
             problems = parse(text, str(path), targets).problems
             raise_errors(problems, "the converted manifest is invalid, so that nothing is written")
     return converted
-
-
-def _check_known(option: str, family: str, release: str) -> None:
-    if family not in released():
-        raise WorkbenchError(f"{option}: {family!r} has no releases; families: {', '.join(sorted(released()))}", 2)
-    names = releases_of(family).names
-    if release not in names:
-        project = releases_of(family).project
-        raise WorkbenchError(f"{option}: {project} has no release {release!r}; releases: {', '.join(names)}", 2)
-
-
-def _family(name: str) -> Family:
-    return next(family for family in FAMILIES if family.name == name)
 
 
 def _convert_family(
@@ -110,8 +104,8 @@ def _convert_family(
     kinds = Kinds([member.kind for member in family.members])
     files = [ManifestFile(path, text) for path, text in converted.texts.items()]
     documents = [document for file in files for document in file.documents]
-    own = [document for document in documents if kinds.find(*_title(document))]
-    others = [document for document in documents if not kinds.find(*_title(document))]
+    own = [document for document in documents if kinds.find(*_kind_of(document))]
+    others = [document for document in documents if not kinds.find(*_kind_of(document))]
     batch = Batch(list(own), others, price=price)
     releases = family.releases
     steps = family.steps() if isinstance(family, Migrating) else ()
@@ -129,7 +123,7 @@ def _convert_family(
 
 
 def _in_order(documents: list[MigratedDocument], batch: Batch) -> list[MigratedDocument]:
-    """Return all documents by file, with added ones behind those that they were added after."""
+    """Return all documents by file, each added one after its predecessor in the batch."""
     original = {id(document) for document in documents}
     kept = {id(document) for document in (*batch.documents, *batch.others)}
     added: dict[int | str, list[MigratedDocument]] = {}
@@ -139,8 +133,8 @@ def _in_order(documents: list[MigratedDocument], batch: Batch) -> list[MigratedD
             previous = document
         else:
             # The document that it was added after may have been removed: then it follows the one before.
-            is_behind = previous is not None and previous.file == document.file
-            added.setdefault(id(previous) if is_behind else document.file, []).append(document)
+            follows_previous = previous is not None and previous.file == document.file
+            added.setdefault(id(previous) if follows_previous else document.file, []).append(document)
     placed: list[MigratedDocument] = []
     for document in documents:
         placed += added.pop(document.file, ())
@@ -149,7 +143,7 @@ def _in_order(documents: list[MigratedDocument], batch: Batch) -> list[MigratedD
     return placed
 
 
-def _title(document: MigratedDocument) -> tuple[object, object]:
+def _kind_of(document: MigratedDocument) -> tuple[object, object]:
     return document.value.get("apiVersion"), document.value.get("kind")
 
 

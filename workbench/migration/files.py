@@ -3,7 +3,7 @@
 import difflib
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,30 +76,27 @@ class ManifestFile:
         Lines of the original text are kept where nothing changed.
 
         Args:
-            documents: The documents of this file after the conversion: edited, without removed ones, and with added
-                ones behind those that they were added after.
+            documents: The documents of this file after the conversion: edited, without removed ones, and with
+                added ones after their predecessors in the batch.
         """
-        places = list(self._rearranged([document for document in documents if document.file == str(self.path)]))
-        edited = _edited(self._filled, places, self._style)
-        return self.text if edited == self._filled else self._head + edited
-
-    def _rearranged(self, documents: list[MigratedDocument]) -> Iterator[Any]:
-        """Yield the documents of the file as they are after the conversion."""
+        own = [document for document in documents if document.file == str(self.path)]
         origins = {id(document): place for place in self._places for document in place.documents}
-        by_place: dict[int, list[MigratedDocument]] = {}
+        # An added document belongs to the place of the document before it, which may be a List.
+        by_place: dict[int, list[Any]] = {}
         current = next((place for place in self._places if place.documents), None)
-        for document in documents:
+        for document in own:
             current = origins.get(id(document), current)
-            by_place.setdefault(id(current), []).append(document)
+            by_place.setdefault(id(current), []).append(document.value)
+        values: list[Any] = []
         for place in self._places:
             kept = by_place.get(id(place), [])
             if place.is_list:
-                place.value["items"][:] = [document.value for document in kept]
-                yield place.value
-            elif place.documents:
-                yield from (document.value for document in kept)
+                place.value["items"][:] = kept
+                values.append(place.value)
             else:
-                yield place.value
+                values += kept if place.documents else [place.value]
+        edited = _edited(self._filled, values, self._style)
+        return self.text if edited == self._filled else self._head + edited
 
 
 def with_setting(text: str, key: str, values: Mapping[str, str]) -> str:
@@ -114,7 +111,7 @@ def with_setting(text: str, key: str, values: Mapping[str, str]) -> str:
 def _yaml(style: tuple[int, int]) -> YAML:
     yaml = YAML()
     yaml.preserve_quotes = True
-    yaml.width = 2**16
+    yaml.width = 2**16  # ruamel.yaml folds scalars in longer lines
     yaml.indent(mapping=2, sequence=style[0], offset=style[1])
     return yaml
 

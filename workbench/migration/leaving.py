@@ -45,19 +45,19 @@ def convert_to_family(paths: Iterable[Path], family: str) -> Converted:
         for document in file.documents:
             key = document.file, document.kind, document.namespace, document.name
             if key in replaced:
-                placed += [_placed(body, document) for body in replaced[key].documents]
+                placed += [_in_place_of(document, body) for body in replaced[key].documents]
             elif key not in unused:
                 placed.append(document)
         converted.texts[path] = file.converted(placed)
     for item in conversion.converted:
         converted.losses += [
-            _remark(item, difference.path, difference.before, difference.after) for difference in item.differences
+            _note(item, difference.path, difference.before, difference.after) for difference in item.differences
         ]
-        converted.notes += [_remark(item, note.path, note.before, note.after) for note in item.notes]
+        converted.notes += [_note(item, note.path, note.before, note.after) for note in item.notes]
     return converted
 
 
-def _placed(body: Object, document: MigratedDocument) -> MigratedDocument:
+def _in_place_of(document: MigratedDocument, body: Object) -> MigratedDocument:
     """Return a manifest in the place of another one, without a namespace if that one names none.
 
     The environment then decides about the namespace, as before.
@@ -72,5 +72,5 @@ def _key(source: LoadedResource) -> _Key:
     return source.file, source.kind.kind, source.resource.metadata.namespace or "", source.name
 
 
-def _remark(item: Replacement, path: str, before: object, after: object) -> MigrationNote:
+def _note(item: Replacement, path: str, before: object, after: object) -> MigrationNote:
     return MigrationNote(item.source.title, path, f"{format_value(before)} becomes {format_value(after)}")

@@ -49,7 +49,7 @@ class MigratedProject:
         Args:
             releases: The release to convert to, by family; empty for a conversion to another family.
         """
-        found: dict[Path, list[str]] = {}
+        readers_of: dict[Path, list[str]] = {}
         for name in self._others:
             project = load_project(self._folder, name, sealed=True)
             own = json.loads(project.config.get(project.key(_RELEASES), "{}"))
@@ -57,8 +57,8 @@ class MigratedProject:
                 continue
             read = ", ".join(f"{family} {own.get(family, 'in its default release')}" for family in releases)
             for file in manifest_files(self._models(project), []):  # problems of other stacks are not in question
-                found.setdefault(file.resolve(), []).append(f"{name} ({read})" if read else name)
-        return found
+                readers_of.setdefault(file.resolve(), []).append(f"{name} ({read})" if read else name)
+        return readers_of
 
     def release(self, family: str) -> str:
         """Return the release of a family that the stacks set; empty if none does.
@@ -66,7 +66,9 @@ class MigratedProject:
         Raises:
             WorkbenchError: the stacks set different ones.
         """
-        by_stack = {p.stack: json.loads(p.config.get(p.key(_RELEASES), "{}")) for p in self._stacks}
+        by_stack = {
+            project.stack: json.loads(project.config.get(project.key(_RELEASES), "{}")) for project in self._stacks
+        }
         names = dict.fromkeys(setting[family] for setting in by_stack.values() if family in setting)
         if len(names) > 1:
             raise WorkbenchError(
@@ -88,13 +90,13 @@ class MigratedProject:
     @cached_property
     def _prices(self) -> tuple[OwnPrices, str]:
         usual = default_provider().prices.region
-        found = {
+        sources = {
             (project.config.get(f"{project.name}:prices", ""), project.config.get(f"{project.name}:region", usual))
             for project in self._stacks
         }
-        if len(found) > 1 and any(file for file, _ in found):
+        if len(sources) > 1 and any(file for file, _ in sources):
             raise WorkbenchError("the stacks set different price files or regions; pass --stack", 2)
-        file, region = next(iter(found))
+        file, region = next(iter(sources))
         if not file:
             return OwnPrices(), region
         problems: list[Problem] = []
