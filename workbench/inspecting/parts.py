@@ -159,11 +159,17 @@ def _part(
 def _described_part(serving: Serving, pods: DescribedPods, ready: int | None) -> Part:
     """Return the part of pods that a resource describes; degrees that the resource sets override the flags."""
     part = _part(pods.body, pods.role, ready)
+
+    def degree(name: str, of_flags: int | None) -> int | None:
+        return pods.degrees[name] if pods.degrees.get(name, 0) > 0 else of_flags
+
     return replace(
         part,
         title=f"{serving.resource['kind']}/{serving.resource['metadata']['name']}",
         engine=part.engine or pods.engine,
-        **{name: pods.degrees[name] for name in ("tensor", "pipeline", "data") if pods.degrees.get(name, 0) > 0},
+        tensor=degree("tensor", part.tensor),
+        pipeline=degree("pipeline", part.pipeline),
+        data=degree("data", part.data),
     )
 
 
