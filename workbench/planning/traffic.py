@@ -92,11 +92,12 @@ def traffic_of(
     elif compared and before is None:
         unavailable = "the base cannot be simulated: its plan has errors, or it does not have the stack"
     known = after or before
+    former, proposed = _by_model(before), _by_model(after)
     return TrafficComparison(
         seconds=known.seconds if known else 0.0,
         before=_total(before),
         after=_total(after),
-        models=tuple(_models(before, after)),
+        models=tuple(ModelTraffic(name, former.get(name), proposed.get(name)) for name in sorted(former | proposed)),
         unavailable=unavailable,
         refused=dict(known.refused) if known else {},
         notes=known.notes if known else (),
@@ -116,12 +117,6 @@ def _total(result: "VirtualResult | None") -> TrafficFigures | None:
         gpu_hours=result.gpu_hours,
         usd_per_day=None if result.unpriced else result.usd_per_day,
     )
-
-
-def _models(before: "VirtualResult | None", after: "VirtualResult | None") -> list[ModelTraffic]:
-    figures = [_by_model(result) for result in (before, after)]
-    names = sorted({*figures[0], *figures[1]})
-    return [ModelTraffic(name, figures[0].get(name), figures[1].get(name)) for name in names]
 
 
 def _by_model(result: "VirtualResult | None") -> dict[str, TrafficFigures]:

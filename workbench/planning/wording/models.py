@@ -165,8 +165,8 @@ def environment_costs(review: Review) -> CostChange:
     For simulated nodes, it is what they would cost.
     """
     after, before = (
-        monthly(_hourly(snapshot.bill)) if snapshot and snapshot.bill else None
-        for snapshot in (review.head, review.base)
+        monthly(bill.simulated_usd_per_hour if bill.simulated_region else bill.usd_per_hour) if bill else None
+        for bill in (snapshot.bill if snapshot else None for snapshot in (review.head, review.base))
     )
     if review.base is None:
         before = after
@@ -181,10 +181,6 @@ def _cost_change(before: Amounts | None, after: Amounts | None) -> CostChange:
         AmountChange(before.least if before else None, after.least if after else None),
         AmountChange(before.most if before else None, after.most if after else None),
     )
-
-
-def _hourly(bill: Bill) -> Amounts:
-    return bill.simulated_usd_per_hour if bill.simulated_region else bill.usd_per_hour
 
 
 def has_costs(review: Review) -> bool:
