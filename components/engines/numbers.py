@@ -13,10 +13,10 @@ def parse_int(text: str) -> int | None:
     """Parse a whole number, which may have a suffix as in ``32k``; None for anything else."""
     if re.fullmatch(r"-?\d{1,18}", text, re.ASCII):
         return int(text)
-    found = _HUMAN.fullmatch(text)
-    if not found:
+    match = _HUMAN.fullmatch(text)
+    if not match:
         return None
-    number = Decimal(found[1]) * _UNITS[found[2]]
+    number = Decimal(match[1]) * _UNITS[match[2]]
     return int(number) if number < _MOST else None
 
 

@@ -172,8 +172,8 @@ def _by_program(folders: tuple[Traversable, ...]) -> Mapping[str, Engine]:
 
 @functools.cache
 def _engines(folders: tuple[Traversable, ...]) -> Mapping[str, Engine]:
-    found = [entry for folder in folders for entry in folder.iterdir() if entry.joinpath("engine.yaml").is_file()]
-    known = sorted(map(_engine, found), key=lambda engine: (engine.rank, engine.name))
+    entries = [entry for folder in folders for entry in folder.iterdir() if entry.joinpath("engine.yaml").is_file()]
+    known = sorted(map(_engine, entries), key=lambda engine: (engine.rank, engine.name))
     return MappingProxyType({engine.name: engine for engine in known})
 
 

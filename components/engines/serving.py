@@ -1,9 +1,9 @@
 """Recognizes containers that serve a model, whatever their image is called."""
 
 import functools
+import itertools
 import re
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any
 
 from ..contract.tables import load_table
@@ -46,22 +46,25 @@ def demonstration_of(line: CommandLine) -> str:
     known = engines().get(line.engine)
     if known is None or not known.demonstrations:
         return ""
-    modules = (after for words in (line.words, *commands_of(line)) for word, after in pairwise(words) if word == "-m")
+    modules = (
+        after
+        for words in (line.words, *commands_of(line))
+        for word, after in itertools.pairwise(words)
+        if word == "-m"
+    )
     return next((module for module in modules if module in known.demonstrations), "")
 
 
 def _engine_in_script(line: CommandLine) -> Engine | None:
     """Return the engine that a script starts last; None without one."""
-    found: Engine | None = None
+    last: Engine | None = None
     for command in commands_of(line):
-        start = next((place for place, word in enumerate(command) if not _is_before_program(word)), len(command))
-        found = engine_of_program(command[start:]) or found
-    return found
-
-
-def _is_before_program(word: str) -> bool:
-    """Return whether a word of a command may be followed by the program that runs."""
-    return word in _table()["runners"] or word.startswith("-") or _ASSIGNMENT.match(word) is not None
+        # Runners such as ``exec``, their options and assignments of variables come before the program.
+        words = itertools.dropwhile(
+            lambda word: word in _table()["runners"] or word.startswith("-") or _ASSIGNMENT.match(word), command
+        )
+        last = engine_of_program([*words]) or last
+    return last
 
 
 @functools.cache

@@ -12,10 +12,6 @@ KUBERNETES_DOMAINS = ("kubernetes.io", "k8s.io")
 """Domains of labels that the kubelet and the cloud provider set on nodes of every cloud."""
 
 
-def _no_type(_: Mapping[str, str]) -> None:
-    return None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloudFacts:
     """Facts about one cloud.
@@ -37,7 +33,7 @@ class CloudFacts:
     accelerators: tuple[str, ...] = ()
     label_domains: tuple[str, ...] = ()
     capacity_labels: tuple[str, ...] = ()
-    named_type: Callable[[Mapping[str, str]], str | None] = _no_type
+    named_type: Callable[[Mapping[str, str]], str | None] = lambda _: None
     load_balancers: LoadBalancers | None = None
     credential_agents: tuple[str, ...] = ()
 

@@ -118,7 +118,7 @@ class _HeaderReader:
         return struct.unpack(f"<{code}", self._bytes(struct.calcsize(f"<{code}")))[0]
 
     def _bytes(self, size: int) -> bytes:
-        found = self._stream.read(size)
-        if len(found) < size:
+        content = self._stream.read(size)
+        if len(content) < size:
             raise ValueError(f"{self._name}: ends within its header")
-        return found
+        return content

@@ -95,9 +95,9 @@ def estimate(model: str, *, single_file: bool = False) -> Shape | None:
         single_file: Whether it is a GGUF file, whose name contains the type of its weights.
     """
     for name in _possible_names(model):
-        found = _of_file(name) if single_file else _of_repository(name)
-        if found is not None:
-            return replace(found, name=model)
+        shape = _of_file(name) if single_file else _of_repository(name)
+        if shape is not None:
+            return replace(shape, name=model)
     return None
 
 
@@ -287,7 +287,7 @@ def _normalized(name: str) -> str:
 @functools.cache
 def _bases() -> Mapping[str, Shape]:
     """Return the known models by normalized name, preferring those that are not quantized."""
-    found: dict[str, Shape] = {}
+    by_name: dict[str, Shape] = {}
     for shape in sorted(shapes().values(), key=lambda shape: (shape.dtype != "bfloat16", shape.name)):
-        found.setdefault(_normalized(shape.name), shape)
-    return found
+        by_name.setdefault(_normalized(shape.name), shape)
+    return by_name

@@ -56,9 +56,9 @@ class WorkloadVerdict:
         verdict = self.verdict
         if verdict.fit is Fit.UNKNOWN:
             return f"{verdict.fit}: {verdict.reason}"
-        each = " each" if self.accelerators > 1 else ""
+        per_accelerator = " each" if self.accelerators > 1 else ""
         estimated = ", an estimate" if verdict.asked and verdict.asked.shape.estimate else ""
-        size = f"{in_gib(verdict.needed)} of {gib(verdict.usable)}{each}"
+        size = f"{in_gib(verdict.needed)} of {gib(verdict.usable)}{per_accelerator}"
         return f"{verdict.fit}: {size} on {self.instance_type}{estimated}"
 
 

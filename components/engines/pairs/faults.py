@@ -111,12 +111,12 @@ def _side_faults(role: Stage, side: Side, transfer: Transfer | None, other: Tran
 
 def _role_faults(role: Stage, transfer: Transfer) -> Iterator[PairFault]:
     """Yield the problem of a side without its role, or with another one."""
-    table, found = transfer.table, transfer.role
-    if found is role:
+    table, actual = transfer.table, transfer.role
+    if actual is role:
         return
     key, word = table.json.get("role") or table.engine.flag(Setting.TRANSFER_ROLE), table.word(role)
     connector = transfer.carriers[0].known if transfer.carriers else None
-    if found is Stage.BOTH:
+    if actual is Stage.BOTH:
         both = connector.both if connector else None
         if both and not both.includes(transfer.version):
             reason = f"{transfer.connector} does not support {key} {transfer.word}; set {key} of {role} to {word}"
@@ -124,14 +124,14 @@ def _role_faults(role: Stage, transfer: Transfer) -> Iterator[PairFault]:
         elif both and both.is_deprecated(transfer.version):
             reason = f"{key} {transfer.word} is deprecated with {transfer.connector}; set it to {word} for {role}"
             yield PairFault(role, Severity.WARNING, reason)
-    elif found is _OTHER[role]:
+    elif actual is _OTHER[role]:
         span = connector.undirected if connector else None
         ignores_roles = span is not None and span.includes(transfer.version)
         reason = f"{role} has {key} {transfer.word}, the role of {_OTHER[role]}; set it to {word}"
         yield PairFault(role, Severity.WARNING if ignores_roles else Severity.ERROR, reason)
     elif not table.json:  # document_faults reports a JSON document without a valid role
-        given = f"found {transfer.word!r}" if transfer.word else "and has none"
-        yield PairFault(role, Severity.ERROR, f"{role} needs {key} {word}, {given}; set it")
+        actual_text = f"found {transfer.word!r}" if transfer.word else "and has none"
+        yield PairFault(role, Severity.ERROR, f"{role} needs {key} {word}, {actual_text}; set it")
 
 
 def _connector_faults(role: Stage, side: Side, carrier: Transfer, title: str) -> Iterator[PairFault]:
@@ -202,9 +202,9 @@ def _network_faults(
         name, setting = carrier.connector or carrier.table.implied, choice.key or choice.variable
         if choice.span.includes(carrier.version):
             build = " and a build of its library for that" if choice.built else ""
-            found = ", ".join(map(str, values)) or "none"
+            actual = ", ".join(map(str, values)) or "none"
             reason = (
-                f"{name} reaches EFA only with {setting} {choice.value}{build}, and {role} has {found}; set it on "
+                f"{name} reaches EFA only with {setting} {choice.value}{build}, and {role} has {actual}; set it on "
                 "both sides"
             )
         else:

@@ -17,14 +17,14 @@ def engine_line(line: CommandLine) -> CommandLine | None:
     """
     if line.reading is not None:
         return line
-    found: CommandLine | None = None
+    last: CommandLine | None = None
     for command in commands_of(line):
         for start in range(len(command)):
             inner = CommandLine(line.engine, line.tag, command[start + 1 :], command[start : start + 1])
             if inner.reading is not None:
-                found = inner
+                last = inner
                 break
-    return found
+    return last
 
 
 def commands_of(line: CommandLine) -> Iterator[list[str]]:
