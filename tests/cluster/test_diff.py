@@ -16,7 +16,7 @@ from tests.fleet.test_on_cluster import established
 from tests.stacks.shipped import ROOT
 from toolkit.kube import Kube, KubeError
 from workbench.drifting.drift import ABSENT
-from workbench.drifting.reading import ObjectDrift, drifts, key_of
+from workbench.drifting.reading import ObjectDrift, drifts_of, key_of
 from workbench.engine.apply.objects import MANAGER
 
 Object = dict[str, Any]
@@ -62,7 +62,7 @@ def _applied(kube: Kube, body: Object) -> bool:
 
 
 def found_in(kube: Kube, fleet: list[Object]) -> tuple[ObjectDrift, ...]:
-    return drifts(fleet, {}, kube)
+    return drifts_of(fleet, {}, kube)
 
 
 def test_what_was_applied_is_no_drift(kube: Kube, fleet: list[Object]) -> None:

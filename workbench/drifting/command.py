@@ -14,7 +14,6 @@ from ..errors import WorkbenchError
 from ..subject import Paths, Subject, planned, takes_subject
 
 if TYPE_CHECKING:
-    from .drift import FieldDrift
     from .reading import ObjectDrift
 
 
@@ -47,49 +46,49 @@ def diff(
     from components.contract.problems import errors
     from toolkit.kube import Kube
 
-    from .reading import drifts, models_of
+    from .reading import drifts_of, models_of
 
     _, plan = planned(subject, paths)
-    wrong = errors(plan.problems)
-    if wrong:
-        raise WorkbenchError("\n".join(map(str, wrong)))
+    plan_errors = errors(plan.problems)
+    if plan_errors:
+        raise WorkbenchError("\n".join(map(str, plan_errors)))
     objects = plan.objects if subject.stack else plan.fleet.objects
     with Kube.from_kubeconfig(kubeconfig, context) as kube:
-        found = drifts([*objects, *plan.others], models_of(plan), kube)
+        drifts = drifts_of([*objects, *plan.others], models_of(plan), kube)
     if output is Format.JSON:
-        sys.stdout.write(json.dumps([_as_json(each) for each in found], indent=2) + "\n")
+        sys.stdout.write(json.dumps([_as_json(drift) for drift in drifts], indent=2) + "\n")
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in _lines(found)))
-    unread = sum(bool(each.unread) and not each.right for each in found)
+        sys.stdout.write("".join(f"{line}\n" for line in _lines(drifts)))
+    unread = sum(bool(drift.unread) and not drift.right for drift in drifts)
     if unread:
         raise WorkbenchError(f"objects that could not be compared: {unread}; the reasons are in the report", 2)
-    if any(each.differs for each in found):
+    if any(drift.differs for drift in drifts):
         raise typer.Exit(1)
 
 
-def _lines(found: "Sequence[ObjectDrift]") -> Iterator[str]:
+def _lines(drifts: "Sequence[ObjectDrift]") -> Iterator[str]:
     from components.contract.texts.printable import printable
 
     from .reading import models_in
 
-    if not found:
+    if not drifts:
         yield "The cluster is as planned."
-    elif all(each.right for each in found):
+    elif all(drift.right for drift in drifts):
         yield "What was compared is as planned."
-    for model, objects in models_in([each for each in found if not each.right]).items():
+    for model, objects in models_in([drift for drift in drifts if not drift.right]).items():
         yield printable(model or "the fleet")
-        for each in objects:
-            if each.absent:
-                yield printable(f"  {each.title}: is not in the cluster")
-            elif each.unread:
-                yield printable(f"  {each.title}: not compared: {each.unread}")
-            for field in each.fields:
+        for drift in objects:
+            if drift.absent:
+                yield printable(f"  {drift.title}: is not in the cluster")
+            elif drift.unread:
+                yield printable(f"  {drift.title}: not compared: {drift.unread}")
+            for field in drift.fields:
                 writer = " ".join(filter(None, (field.writer.manager, field.writer.time)))
                 change = f"planned {_text(field.planned)}, is {_text(field.live)}"
-                yield printable(f"  {each.title}: {field.path}: {change}" + (f" ({writer})" if writer else ""))
+                yield printable(f"  {drift.title}: {field.path}: {change}" + (f" ({writer})" if writer else ""))
 
-    for right in sorted({each.right for each in found if each.right}):
-        titles = ", ".join(each.title for each in found if each.right == right)
+    for right in sorted({drift.right for drift in drifts if drift.right}):
+        titles = ", ".join(drift.title for drift in drifts if drift.right == right)
         yield printable(f"not compared, needs the right to {right}: {titles}")
 
 
@@ -99,26 +98,26 @@ def _text(value: Any) -> str:  # noqa: ANN401  any JSON value
     return "(none)" if value is ABSENT else json.dumps(value, sort_keys=True)
 
 
-def _as_json(each: "ObjectDrift") -> dict[str, Any]:
-    return {
-        "apiVersion": each.api_version,
-        "kind": each.kind,
-        "namespace": each.namespace,
-        "name": each.name,
-        "model": each.model,
-        "absent": each.absent,
-        "unread": each.unread,
-        "fields": [_field(field) for field in each.fields],
-    }
-
-
-def _field(field: "FieldDrift") -> dict[str, Any]:
+def _as_json(drift: "ObjectDrift") -> dict[str, Any]:
     from .drift import ABSENT
 
-    values = {"planned": field.planned, "live": field.live}
     return {
-        "path": field.path,
-        **{name: value for name, value in values.items() if value is not ABSENT},
-        "manager": field.writer.manager,
-        "time": field.writer.time,
+        "apiVersion": drift.api_version,
+        "kind": drift.kind,
+        "namespace": drift.namespace,
+        "name": drift.name,
+        "model": drift.model,
+        "absent": drift.absent,
+        "unread": drift.unread,
+        "fields": [
+            {
+                "path": field.path,
+                # A value may be null; a field that does not exist has no key.
+                **({"planned": field.planned} if field.planned is not ABSENT else {}),
+                **({"live": field.live} if field.live is not ABSENT else {}),
+                "manager": field.writer.manager,
+                "time": field.writer.time,
+            }
+            for field in drift.fields
+        ],
     }

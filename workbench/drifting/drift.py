@@ -96,16 +96,19 @@ def drift_of(planned: Object, live: Object) -> tuple[FieldDrift, ...]:
         live: The object as the server returned it, with its managed fields.
     """
     planned = _as_stored(planned)
-    entries = [each for each in live["metadata"].get("managedFields") or () if isinstance(each, dict)]
-    plain = {key: value for key, value in live.items() if key != "status"}
-    found = {change[0]: change for change in _changed(_comparable(planned), _comparable(plain), ())}
+    entries = [entry for entry in live["metadata"].get("managedFields") or () if isinstance(entry, dict)]
+    stored = {key: value for key, value in live.items() if key != "status"}
+    changes = {change[0]: change for change in _changed(_comparable(planned), _comparable(stored), ())}
     if any(_is_planner(entry) for entry in entries):
-        found = {change[0]: change for change in _added(planned, plain, entries)} | found
+        changes = {change[0]: change for change in _added(planned, stored, entries)} | changes
     return tuple(
         FieldDrift(
-            field_path(path), _masked(path, before, plain), _masked(path, after, plain), _writer(path, plain, entries)
+            field_path(path),
+            _masked(path, before, stored),
+            _masked(path, after, stored),
+            _writer(path, stored, entries),
         )
-        for path, before, after in sorted(found.values(), key=lambda change: [str(step) for step in change[0]])
+        for path, before, after in sorted(changes.values(), key=lambda change: [str(step) for step in change[0]])
     )
 
 
@@ -199,18 +202,13 @@ def _added(planned: Object, live: Object, entries: Sequence[Mapping[str, Any]]) 
         for path in _owned(entry.get("fieldsV1") or {}, live, ()):
             if path[:1] == ("metadata",) and (len(path) < 3 or path[1] not in _OWN_METADATA):
                 continue
-            if _is_noise(path) or _at(planned, _planned_path(path, live, planned)) is not ABSENT:
+            if path[:2] == ("metadata", "annotations") and str(path[2]).startswith(_BOOKKEEPING):
+                continue
+            if _at(planned, _planned_path(path, live, planned)) is not ABSENT:
                 continue
             value = _at(live, path)
             if value is not ABSENT and not _is_empty(value):
                 yield path, ABSENT, value
-
-
-def _is_noise(path: Path) -> bool:
-    """Return whether an annotation is bookkeeping of kubectl or of a controller."""
-    return path[:2] == ("metadata", "annotations") and str(path[2]).startswith(
-        ("kubectl.kubernetes.io/", "deployment.kubernetes.io/")
-    )
 
 
 def _owned(fields: Mapping[str, Any], value: Any, path: Path) -> Iterator[Path]:  # noqa: ANN401
@@ -254,8 +252,8 @@ def _planned_path(path: Path, live: Object, planned: Object) -> Path:
         keys = _KEYS.get(str(result[-1])) if result else None
         if isinstance(step, int) and keys and isinstance(others, list) and isinstance(item, dict):
             wanted = _identity(item, keys)
-            found = (index for index, each in enumerate(others) if _identity(each, keys) == wanted)
-            result = (*result, next(found, _NOWHERE))
+            places = (index for index, other in enumerate(others) if _identity(other, keys) == wanted)
+            result = (*result, next(places, _NOWHERE))
         else:
             result = (*result, step)
     return result
@@ -263,14 +261,14 @@ def _planned_path(path: Path, live: Object, planned: Object) -> Path:
 
 def _writer(path: Path, live: Object, entries: Sequence[Mapping[str, Any]]) -> Writer:
     """Return the client that wrote a field last; empty for a field that is gone."""
-    found = []
+    writers = []
     for entry in entries:
         for owned in _owned(entry.get("fieldsV1") or {}, live, ()):
             if owned[: len(path)] == path or path[: len(owned)] == owned:
-                found.append(Writer(str(entry.get("manager") or ""), str(entry.get("time") or "")))
+                writers.append(Writer(str(entry.get("manager") or ""), str(entry.get("time") or "")))
                 break
-    strangers = [writer for writer in found if not writer.manager.startswith(_PLANNERS)]
-    return max(strangers or found, key=lambda writer: writer.time, default=Writer())
+    others = [writer for writer in writers if not writer.manager.startswith(_PLANNERS)]
+    return max(others or writers, key=lambda writer: writer.time, default=Writer())
 
 
 def _masked(path: Path, value: Any, live: Object) -> Any:  # noqa: ANN401
@@ -279,8 +277,8 @@ def _masked(path: Path, value: Any, live: Object) -> Any:  # noqa: ANN401
         return SECRET_TEXT
     if not isinstance(value, str):
         return masked({"value": value})["value"]
-    beside = _at(live, path[:-1])
-    context = beside if isinstance(beside, dict) else {}
+    siblings = _at(live, path[:-1])
+    context = siblings if isinstance(siblings, dict) else {}
     return masked({**context, path[-1]: value})[path[-1]]
 
 

@@ -48,7 +48,7 @@ class ObjectDrift:
         return self.absent or bool(self.fields)
 
 
-def drifts(planned: Iterable[Object], models: Mapping[Key, str], kube: Kube) -> tuple[ObjectDrift, ...]:
+def drifts_of(planned: Iterable[Object], models: Mapping[Key, str], kube: Kube) -> tuple[ObjectDrift, ...]:
     """Compare objects with a cluster; only those that differ or could not be read are returned, sorted.
 
     Args:
@@ -59,14 +59,14 @@ def drifts(planned: Iterable[Object], models: Mapping[Key, str], kube: Kube) -> 
     Raises:
         WorkbenchError: the server does not answer, or rejects the credentials.
     """
-    found = []
+    results = []
     for body in {key_of(body): body for body in planned}.values():
         key = key_of(body)
         at = ObjectDrift(*key, model=models.get(key, ""))
         result = _compared(body, at, kube)
         if result.differs or result.unread:
-            found.append(result)
-    return tuple(sorted(found, key=lambda each: (each.namespace, each.model, each.kind, each.name)))
+            results.append(result)
+    return tuple(sorted(results, key=lambda drift: (drift.namespace, drift.model, drift.kind, drift.name)))
 
 
 def _compared(body: Object, at: ObjectDrift, kube: Kube) -> ObjectDrift:
@@ -95,9 +95,9 @@ def models_of(plan: Plan) -> dict[Key, str]:
     return {key_of(body): item.title for item in plan.fleet.rendered for body in item.objects}
 
 
-def models_in(found: Sequence[ObjectDrift]) -> dict[str, list[ObjectDrift]]:
+def models_in(drifts: Sequence[ObjectDrift]) -> dict[str, list[ObjectDrift]]:
     """Group objects by their resource, in order."""
     groups: dict[str, list[ObjectDrift]] = {}
-    for each in found:
-        groups.setdefault(f"{each.namespace}/{each.model}" if each.model else "", []).append(each)
+    for drift in drifts:
+        groups.setdefault(f"{drift.namespace}/{drift.model}" if drift.model else "", []).append(drift)
     return groups

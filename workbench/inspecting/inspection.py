@@ -431,15 +431,15 @@ def _autoscalers(
     for body in (serving.resource, *serving.workloads):
         for scaler in _scalers_of(body, scalers):
             owner = snapshot.owner(scaler)
-            listed = owner if owner is not None and (group_of(owner), owner["kind"]) == _SCALED_OBJECT else scaler
-            if _key(listed) in seen:
+            autoscaler = owner if owner is not None and (group_of(owner), owner["kind"]) == _SCALED_OBJECT else scaler
+            if _key(autoscaler) in seen:
                 continue
-            seen.add(_key(listed))
-            spec = listed.get("spec") or {}
+            seen.add(_key(autoscaler))
+            spec = autoscaler.get("spec") or {}
             low = spec.get("minReplicas", spec.get("minReplicaCount"))
             high = spec.get("maxReplicas", spec.get("maxReplicaCount"))
             bounds = (low if isinstance(low, int) else 1, high if isinstance(high, int) else None)
-            yield ModelScaler(listed["kind"], listed["metadata"]["name"], *bounds)
+            yield ModelScaler(autoscaler["kind"], autoscaler["metadata"]["name"], *bounds)
     workloads = {(w.kind, w.namespace, w.name) for item in items for w in item.workloads}
     for item, rendered in planned.fleet.autoscalers:
         key = (item.kind, item.namespace, item.name)

@@ -40,9 +40,11 @@ def show(result: "VirtualResult") -> None:
 def _charts(result: "VirtualResult", width: int) -> Iterator[str]:
     plain = is_plain()
     series = {
-        f"requests per second, in intervals of {result.step:g} s": [each.sent for each in result.intervals],
-        "time to the first token, 99th percentile, in seconds": [each.ttft_p99 or 0.0 for each in result.intervals],
-        "replicas of these models": [float(each.replicas) for each in result.intervals],
+        f"requests per second, in intervals of {result.step:g} s": [interval.sent for interval in result.intervals],
+        "time to the first token, 99th percentile, in seconds": [
+            interval.ttft_p99 or 0.0 for interval in result.intervals
+        ],
+        "replicas of these models": [float(interval.replicas) for interval in result.intervals],
     }
     for title, values in series.items():
         top = max(values, default=0.0)
@@ -121,24 +123,24 @@ def _milliseconds(value: float | None) -> str:
 
 def write_plot(result: "VirtualResult", path: Path) -> None:
     """Write a PNG with requests, times to the first token, and replicas with nodes."""
-    minutes = [each.start / 60 for each in result.intervals]
+    minutes = [interval.start / 60 for interval in result.intervals]
     with picture(path) as figure:
         rates, times, counts = figure.subplots(3, 1, sharex=True)
-        rates.step(minutes, [each.sent for each in result.intervals], where="post", label="sent")
-        rates.step(minutes, [each.lost for each in result.intervals], where="post", label="lost")
+        rates.step(minutes, [interval.sent for interval in result.intervals], where="post", label="sent")
+        rates.step(minutes, [interval.lost for interval in result.intervals], where="post", label="lost")
         rates.set_ylabel("requests/s")
         finish(rates, f"{result.stack} in virtual time")
         for label, values in (
-            ("p50", [each.ttft_p50 for each in result.intervals]),
-            ("p99", [each.ttft_p99 for each in result.intervals]),
+            ("p50", [interval.ttft_p50 for interval in result.intervals]),
+            ("p99", [interval.ttft_p99 for interval in result.intervals]),
         ):
             times.step(minutes, [float("nan") if v is None else v for v in values], where="post", label=label)
         times.set_ylabel("TTFT in s")
         finish(times, "")
         for label, numbers in (
-            ("replicas", [each.replicas for each in result.intervals]),
-            ("ready", [each.ready for each in result.intervals]),
-            ("nodes", [each.nodes for each in result.intervals]),
+            ("replicas", [interval.replicas for interval in result.intervals]),
+            ("ready", [interval.ready for interval in result.intervals]),
+            ("nodes", [interval.nodes for interval in result.intervals]),
         ):
             counts.step(minutes, numbers, where="post", label=label)
         counts.set_ylabel("number")
