@@ -20,5 +20,5 @@ def test_each_protocol_is_explained() -> None:
     names = [
         name for name, each in vars(protocols).items() if getattr(each, "_is_protocol", False) and name != "Protocol"
     ]
-    assert len(names) == 10
+    assert len(names) == 11
     assert [name for name in names if f"`{name}`" not in PAGE] == []

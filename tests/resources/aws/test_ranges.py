@@ -185,7 +185,7 @@ def test_an_existing_vpc_has_private_subnets_in_two_zones() -> None:
 
 
 def test_interface_endpoints_need_the_range_of_an_existing_vpc() -> None:
-    assert "is required with interface_endpoints" in refused(**GIVEN, interface_endpoints=["sts"])["cidr"][0]
+    assert "is required with interface endpoints" in refused(**GIVEN, interface_endpoints=["sts"])["cidr"][0]
     assert "10.0.0.1/8" in refused(**GIVEN, interface_endpoints=["sts"], cidr="10.0.0.1/8")["cidr"][0]
 
 
