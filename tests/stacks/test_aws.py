@@ -146,7 +146,7 @@ class TestDev:
         ({"install": True, "present": ["cluster-autoscaler"]}, {"nvidia-device-plugin"}, set()),
         ({"install": False}, set(), set()),
     ],
-    ids=str,
+    ids=["installed", "present", "not installed"],
 )
 def test_controllers_have_roles_if_the_stack_installs_them(
     prerequisites: dict[str, Any], charts: set[str], roles: set[str]
