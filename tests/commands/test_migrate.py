@@ -99,6 +99,18 @@ def test_comments_and_formatting_stay_around_empty_documents(manifest: Path, tex
     assert len(documents) == 1 + ("{other}" in text)
 
 
+def test_rules_in_comments_are_no_document_markers(manifest: Path) -> None:
+    other = OTHER.removeprefix("---\n")
+    manifest.write_text(
+        f"{BOOSTER}---\n# --- other ---\n# ---\n{other}---\n# ---- end ----\nkind: ConfigMap\n{other[:15]}"
+    )
+    done = workbench("migrate", manifest, "--release", "kthena=v1.0.0", "--write")
+    assert (done.returncode, done.stdout) == (0, "1 file changed\n")
+    converted = manifest.read_text()
+    assert f"\n---\n# --- other ---\n# ---\n{other}---\n# ---- end ----\nkind: ConfigMap\n" in converted
+    assert [value["kind"] for value in yaml.safe_load_all(converted)] == ["ModelBooster", "ConfigMap", "ConfigMap"]
+
+
 def test_check_fails_if_a_file_would_change(manifest: Path) -> None:
     done = workbench("migrate", manifest, "--release", "kthena=v1.0.0", "--check")
     assert done.returncode == 1

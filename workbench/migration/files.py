@@ -16,7 +16,7 @@ from components.families.migration import MigratedDocument, plain
 _STYLES = ((2, 0), (4, 2))
 """Indentation of lists below their key: of the items' content, and of the dashes."""
 _EMPTY_DOCUMENT = re.compile(
-    r"^---[ \t]*(?P<comment>#[^\n]*\n|\n)(?=(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*(?:#[^\n]*)?(?:---\s|---\Z|\Z))",
+    r"^---[ \t]*(?P<comment>#[^\n]*\n|\n)(?=(?:[ \t]*(?:#[^\n]*)?\n)*(?:---(?:\s|\Z)|[ \t]*(?:#[^\n]*)?\Z))",
     re.MULTILINE,
 )
 """The start of a document without content, as chart templates leave them."""
