@@ -94,7 +94,7 @@ class Settings(FleetSettings):
         return self
 
     @model_validator(mode="after")
-    def _zones_of_the_network(self) -> "Settings":
+    def _network_on_aws(self) -> "Settings":
         """Reject unknown zones, changes of zones that EKS does not support, and a range without effect."""
         if self.cloud != CloudName.AWS or len(self.network.node_zones) < 2:
             return self

@@ -1,6 +1,6 @@
 """Contexts with which an engine does not start."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
@@ -11,14 +11,28 @@ from .shapes import Shape
 from .verdicts import WorkloadVerdict
 
 
-def longest_context(shape: Shape, line: CommandLine) -> int | None:
-    """Return the longest context with which a server starts, in tokens; None without a limit, or if it is unknown."""
+def longest_context(shape: Shape, line: CommandLine, variables: Container[str] = ()) -> int | None:
+    """Return the longest context with which a server starts, in tokens; None without a limit, or if it is unknown.
+
+    Args:
+        shape: The model.
+        line: The command line of the server.
+        variables: Names of its environment variables.
+    """
     table = memory_settings_table(line.engine)
     longer = table.longer_context if table else None
     # What is estimated from a name may have been trained for longer contexts than the model of that name.
-    if longer is None or shape.estimate or line.holds(*longer.flags):
+    if longer is None or shape.estimate or longer.variable in variables or line.holds(*longer.flags):
         return None
     return shape.max_context
+
+
+def too_long(model: str, engine: str, context: int, longest: int) -> str:
+    """Return why a server does not start with a context."""
+    return (
+        f"{model} has a context of {longest:,} tokens, and {engine} does not start with a longer one, found "
+        f"{context:,}"
+    )
 
 
 def check_context(judged: Iterable[WorkloadVerdict]) -> Iterator[Problem]:
@@ -28,18 +42,17 @@ def check_context(judged: Iterable[WorkloadVerdict]) -> Iterator[Problem]:
     """
     for item in judged:
         case, server, container = item.verdict.asked, item.workload.server, item.workload.container
-        limit = longest_context(case.shape, server.line) if case else None
-        if case is None or limit is None or case.context is None or case.context <= limit:
+        # A Secret or ConfigMap may have the variable that allows longer ones.
+        if case is None or case.context is None or container.get("envFrom"):
             continue
-        table = memory_settings_table(server.line.engine)
-        allowing = table.longer_context.variable if table and table.longer_context else ""
-        # A Secret or ConfigMap may have the variable.
-        if container.get("envFrom") or any(entry["name"] == allowing for entry in container.get("env") or ()):
+        variables = {entry["name"] for entry in container.get("env") or ()}
+        longest = longest_context(case.shape, server.line, variables)
+        if longest is None or case.context <= longest:
             continue
+        reason = too_long(case.shape.name, server.line.engine, case.context, longest)
         yield server.field_of(Setting.CONTEXT).problem(
-            f"{case.shape.name} has a context of {limit:,} tokens, and {server.line.engine} does not start with a "
-            f"longer one, found {case.context:,}; lower it to {limit}, or extend the positions as the documentation "
-            "of the model describes (RoPE scaling)",
+            f"{reason}; lower it to {longest}, or extend the positions as the documentation of the model describes "
+            "(RoPE scaling)",
             Severity.WARNING,
             RuleId.CONTEXT_TOO_LONG,
         )

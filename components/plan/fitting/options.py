@@ -14,7 +14,7 @@ from ...checks.memory.accelerators.devices import GIB, capability
 from ...checks.memory.accelerators.refusals import allowed_degrees
 from ...checks.memory.arithmetic import judge
 from ...checks.memory.cases import Fit, MemoryVerdict, Parallel
-from ...checks.memory.context import longest_context
+from ...checks.memory.context import longest_context, too_long
 from ...checks.memory.wording import gib
 from ...checks.memory.workloads.cases import Placement, ServerSpec, case_of, device_of
 from ...engines.memory_settings.reader import memory_settings_of
@@ -125,13 +125,12 @@ def context_problem(question: FitQuestion) -> str:
         return ""
     if case.length is None:
         return f"the context of {question.model} is unknown; pass the tokens of a request with its answer"
-    longest, engine = longest_context(case.shape, question.line(1, 1)), question.serving.engine.name
+    longest = longest_context(case.shape, question.line(1, 1))
     if longest is None or case.length <= longest:
         return ""
     return (
-        f"{question.model} has a context of {longest:,} tokens, and {engine} does not start with a longer one, found "
-        f"{case.length:,}; pass at most {longest}, or extend the positions as the documentation of the model "
-        "describes (--arg with the flag for RoPE scaling)"
+        f"{too_long(question.model, question.serving.engine.name, case.length, longest)}; pass at most {longest}, or "
+        "extend the positions as the documentation of the model describes (--arg with the flag for RoPE scaling)"
     )
 
 
