@@ -13,7 +13,7 @@ help: ## List the targets
 
 env: $(INSTALLED) ## Create the Python environment
 
-$(INSTALLED): requirements.lock pyproject.toml workbench/pyproject.toml
+$(INSTALLED): requirements.lock ci/installer.lock pyproject.toml workbench/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is required, found " + sys.version.split()[0] + ": make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python ci/install.py requirements.lock
@@ -61,16 +61,17 @@ bench: env ## Measure render, preview and up against their baselines; writes doc
 
 policy-env: policy/venv/.installed ## Create the environment of the policy pack, for pulumi preview --policy-pack policy
 
-policy/venv/.installed: policy/requirements.txt
+policy/venv/.installed: policy/requirements.txt ci/installer.lock
 	$(PYTHON) -m venv policy/venv
-	policy/venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r policy/requirements.txt
+	@policy/venv/bin/python ci/install.py policy/requirements.txt
 	@touch $@
 
-lock: env ## Regenerate all lock files (needs uv)
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra workbench --extra plot --extra fit --extra aws --extra dev pyproject.toml -o requirements.lock
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --constraints requirements.lock pyproject.toml -o components/requirements.lock
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --constraints requirements.lock --extra workbench pyproject.toml ci/build.in -o ci/workbench.lock
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header policy/requirements.in -o policy/requirements.txt
+lock: env ## Regenerate all lock files
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra workbench --extra plot --extra fit --extra aws --extra dev pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --constraints requirements.lock pyproject.toml -o components/requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --constraints requirements.lock --extra workbench pyproject.toml ci/build.in -o ci/workbench.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header policy/requirements.in -o policy/requirements.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate ci/installer.in -o ci/installer.lock
 
 arguments: env ## Regenerate the argument types of the components, args.py
 	$(BIN)/python -m tests.arguments.generate
