@@ -44,11 +44,12 @@ def named(answers: Answers) -> str:
     return f"{answers.cluster}-{answers.family}{'-gateway' * answers.gateway}"
 
 
-@pytest.mark.parametrize("stack", ["local", "dev"])
+@pytest.mark.parametrize("simulated", [True, False])
 @pytest.mark.parametrize("answers", COMBINATIONS, ids=named)
 def test_every_combination_is_valid_and_planned(
-    answers: Answers, stack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    answers: Answers, *, simulated: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    stack = "local" if simulated else answers.stack
     folder = written(answers, tmp_path)
     monkeypatch.chdir(folder)
     manifests, plan = planned(Subject(stack, folder), None)
@@ -59,10 +60,10 @@ def test_every_combination_is_valid_and_planned(
     assert [model.title.rpartition("/")[2] for model in snapshot.models] == ["chat"]
     assert "chat" in snapshot.endpoints
     kinds = {resource.type for resource in snapshot.resources}
-    on_aws = answers.cluster is EKS and stack == "dev"
+    on_aws = answers.cluster is EKS and not simulated
     assert ("aws:eks/cluster:Cluster" in kinds) is on_aws
     assert ("kubernetes:gateway.networking.k8s.io/v1:Gateway" in kinds) is answers.gateway
-    assert ("kubernetes:core/v1:Node" in kinds) is (stack == "local")
+    assert ("kubernetes:core/v1:Node" in kinds) is simulated
 
 
 @pytest.mark.parametrize("family", FamilyChoice)
@@ -224,7 +225,7 @@ def test_pipelines_follow_the_published_schemas(ci: CiChoice, path: str, schema:
     assert done.returncode == 0, done.stdout
     commands = re.findall(r"workbench .*", (folder / path).read_text())
     assert commands
-    drift, plan = "workbench diff --stack", "workbench plan --stack dev --base"
+    drift, plan = "workbench diff --stack", "workbench plan --stack shared --base"
     expected = (drift, plan) if ci is CiChoice.GITLAB else (drift,) if path.endswith("drift.yml") else (plan,)
     assert all(any(command.startswith(each) for command in commands) for each in expected)
     assert all(command.startswith(expected) for command in commands)

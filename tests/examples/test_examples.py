@@ -65,7 +65,9 @@ def test_a_readme_has_commands_of_known_programs(name: str) -> None:
     assert {each[0] for each in words} <= {"workbench", "pulumi"}
     assert "workbench" in {each[0] for each in words}
     for command in (each for each in words if each[0] == "pulumi"):
-        assert command[1:4] in (["up", "--stack", "dev"], ["preview", "--stack", "dev"])
+        assert command[1] in ("up", "preview")
+        assert command[2] == "--stack"
+        assert (EXAMPLES / name / f"Pulumi.{command[3]}.yaml").is_file()
         assert set(command[4:]) <= {"--policy-pack", "../../policy", "--policy-pack-config", "policy.json"}
 
 

@@ -21,6 +21,8 @@ from tests.templates.generate import FOLDER, GENERATED, files
 
 NAMES = sorted(path.name for path in FOLDER.iterdir())
 PROJECT, DESCRIPTION = "my-fleet", "Our models"
+STACKS = {"cluster-python": "shared"}
+"""Templates whose stack is not the one that the CLI proposes, ``dev``."""
 
 
 def created(name: str, folder: Path) -> Path:
@@ -34,7 +36,7 @@ def created(name: str, folder: Path) -> Path:
     template = project.pop("template")
     project.setdefault("config", {})["pulumi:tags"] = {"value": {"pulumi:template": name}}
     (folder / "Pulumi.yaml").write_text(yaml.safe_dump(project, sort_keys=False))
-    settings = folder / "Pulumi.dev.yaml"
+    settings = folder / f"Pulumi.{STACKS.get(name, 'dev')}.yaml"
     stored = yaml.safe_load(settings.read_text()) if settings.exists() else {"config": {}}
     for key, entry in template["config"].items():
         stored["config"][key if ":" in key else f"{PROJECT}:{key}"] = entry["default"]
@@ -70,9 +72,10 @@ def test_other_languages_name_this_release(name: str) -> None:
     assert f"`pulumi package add\n{source}`" in (ROOT / "docs/plugin.md").read_text()
 
 
-@pytest.mark.parametrize("stack", ["dev", "local"])
+@pytest.mark.parametrize("simulated", [False, True])
 @pytest.mark.parametrize("name", GENERATED)
-def test_a_python_project_is_planned_and_previewed(name: str, stack: str, tmp_path: Path) -> None:
+def test_a_python_project_is_planned_and_previewed(name: str, *, simulated: bool, tmp_path: Path) -> None:
+    stack = "local" if simulated else STACKS.get(name, "dev")
     folder = created(name, tmp_path / PROJECT)
     planned = workbench("plan", "--stack", stack, cwd=folder)
     assert (planned.returncode, planned.stderr) == (0, "")
@@ -81,7 +84,7 @@ def test_a_python_project_is_planned_and_previewed(name: str, stack: str, tmp_pa
     previewed = workbench(*words, cwd=folder)
     assert previewed.returncode == 0, previewed.stderr
     resources = [(each["type"], each["name"]) for each in json.loads(previewed.stdout)["resources"]]
-    on_aws = name == "eks-python" and stack == "dev"
+    on_aws = name == "eks-python" and not simulated
     assert [n for t, n in resources if t == "kubernetes:apps/v1:Deployment"] == ["fleet-models/chat"]
     assert len([n for t, n in resources if t == "aws:eks/cluster:Cluster"]) == on_aws
 
@@ -155,12 +158,12 @@ def test_the_cli_creates_the_same_project(name: str, tmp_path: Path) -> None:
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     ours = created(name, tmp_path / "ours")
-    changed = {"Pulumi.yaml", "Pulumi.dev.yaml"}
+    changed = {"Pulumi.yaml", "Pulumi.dev.yaml", "Pulumi.shared.yaml"}
     for path in (path for path in ours.rglob("*") if path.is_file() and path.name not in changed):
         assert (folder / path.relative_to(ours)).read_text() == path.read_text()
     expected, real = (yaml.safe_load((each / "Pulumi.yaml").read_text()) for each in (ours, folder))
     assert {**real, "config": None} == {**expected, "config": None}
     assert "template" not in real
     if name in GENERATED:
-        planned = workbench("plan", "--stack", "dev", cwd=folder)
+        planned = workbench("plan", "--stack", STACKS.get(name, "dev"), cwd=folder)
         assert (planned.returncode, planned.stderr) == (0, "")

@@ -12,7 +12,7 @@ from ..errors import WorkbenchError
 
 
 class ClusterChoice(enum.StrEnum):
-    """The cluster of the stack ``dev``."""
+    """The cluster of the second stack; the first is the simulated one."""
 
     EXISTING = "existing"
     EKS = "eks"
@@ -58,6 +58,11 @@ class Answers:
     family: FamilyChoice
     gateway: bool
     ci: CiChoice
+
+    @property
+    def stack(self) -> str:
+        """Return the name of the stack of the chosen cluster, by which all pages and examples know such a cluster."""
+        return "dev" if self.cluster is ClusterChoice.EKS else "shared"
 
     @property
     def instance_type(self) -> str:

@@ -23,7 +23,9 @@ Folder = Annotated[
 ]
 Cluster = Annotated[
     ClusterChoice | None,
-    typer.Option(help="Cluster of the stack dev: the one of a kubeconfig, or an EKS cluster to create."),
+    typer.Option(
+        help="Your cluster: the one of a kubeconfig (stack shared), or an EKS cluster to create (stack dev)."
+    ),
 ]
 Region = Annotated[str | None, typer.Option(help="AWS region, for --cluster eks.")]
 Family = Annotated[
@@ -90,7 +92,7 @@ def _answers(
         )
         sys.stdout.write(f"answers: {shlex.join(_options(answers))}\n")
         return answers
-    cluster = cluster or _ask("Cluster of the stack dev", DEFAULTS.cluster)
+    cluster = cluster or _ask("Your cluster", DEFAULTS.cluster)
     if cluster is ClusterChoice.EKS and region is None:
         region = str(typer.prompt("AWS region", default=DEFAULTS.region))
     family = family or _ask("System of the first model", DEFAULTS.family)

@@ -16,7 +16,6 @@ TEMPLATES = Path(__file__).with_name("templates")
 DESCRIPTION = "Models and the clusters that serve them"
 _TEMPLATES_BY_PATH = {
     ".gitignore": "gitignore",
-    "Pulumi.dev.yaml": "Pulumi.dev.yaml",
     "Pulumi.local.yaml": "Pulumi.local.yaml",
     "Pulumi.yaml": "Pulumi.yaml",
     "README.md": "README.md",
@@ -46,6 +45,7 @@ def repository(
     instance_type = answers.instance_type
     values: dict[str, Any] = {
         "cluster": answers.cluster.value,
+        "stack": answers.stack,
         "region": answers.region,
         "family": answers.family.value,
         "gateway": answers.gateway,
@@ -60,6 +60,7 @@ def repository(
     }
     paths = {
         **_TEMPLATES_BY_PATH,
+        f"Pulumi.{answers.stack}.yaml": "environment.yaml",
         "models/chat.yaml": f"{answers.family}.yaml",
         **_TEMPLATES_BY_CI[answers.ci],
     }
