@@ -189,7 +189,7 @@ def _schemas(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def _schema_title(path: str) -> str:
-    fixed = {"settings": "a stack file", "prices": "a price file", "plan": "`workbench plan --format json`"}
+    fixed = {"settings": "a stack file", "prices": "a price file", "plan": "`workbench plan --output json`"}
     name = Path(path).stem
     if name in fixed:
         return fixed[name]

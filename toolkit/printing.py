@@ -18,6 +18,13 @@ class Format(enum.StrEnum):
     JSON = "json"
 
 
+def output_option(help_text: str = "Output format.") -> Any:  # noqa: ANN401  as typer declares it
+    """Return the option of every command that prints in several formats."""
+    return typer.Option("--output", "-o", help=help_text)
+
+
+Output = Annotated[Format, output_option()]
+"""The option of commands that print text or JSON."""
 ShowSecrets = Annotated[
     bool,
     typer.Option("--show-secrets", help="Print what looks like a secret in clear, not as [secret]."),

@@ -10,7 +10,7 @@ import typer
 
 from components.clouds.aws.nodes.autoscaler_status import STATUS, Shortage, shortages
 from toolkit.kube import Kube, KubeError
-from toolkit.printing import Format
+from toolkit.printing import Format, Output
 
 from .errors import WorkbenchError
 
@@ -31,7 +31,7 @@ def capacity(
     wait: Annotated[
         float, typer.Option(min=0, metavar="SECONDS", help="Maximum time to wait for missing nodes.")
     ] = 0.0,
-    output: Annotated[Format, typer.Option(help="Output format.")] = Format.TEXT,
+    output: Output = Format.TEXT,
 ) -> None:
     """Show node groups that are missing nodes, and why.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .edge import run
-from .helping import arrange
+from .helping import CommandGroup, arrange
 from .version import show_version
 
 _ALLOCATIONS = 50_000
@@ -50,7 +50,14 @@ def command_line(name: str = "") -> typer.Typer:
         name: First word of the command line. If it is a command, only its module is imported, because importing all
             of them takes longer than ``validate`` itself; otherwise, as for ``--help``, all are.
     """
-    line = typer.Typer(name="workbench", no_args_is_help=True, pretty_exceptions_enable=False)
+    line = typer.Typer(
+        name="workbench",
+        cls=CommandGroup,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
     line.callback()(_workbench)
     modules = () if name == "--version" else [module for module, names in MODULES.items() if name in names] or MODULES
     for module in modules:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from components.contract.texts.printable import printable, printable_lines
-from toolkit.printing import Format
+from toolkit.printing import Format, output_option
 
 from .errors import WorkbenchError
 from .subject import Subject, planned, takes_subject
@@ -51,7 +51,7 @@ def explain(
     ] = "",
     show_all: Annotated[bool, typer.Option("--all", help="Show all results and untruncated values.")] = False,
     output: Annotated[
-        Format, typer.Option(help="Output format; json includes all results and untruncated values.")
+        Format, output_option("Output format; json includes all results and untruncated values.")
     ] = Format.TEXT,
 ) -> None:
     """Show where each field of a resource takes effect: in a flag, a variable or a field of an object.

@@ -1,16 +1,14 @@
-"""Layout of ``--help``: command groups, paragraphs that wrap, and literal brackets."""
+"""Layout of ``--help``: command groups, and paragraphs that wrap."""
 
-import re
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 START = "Start a repository"
 ADOPT = "Start from what runs in a cluster"
 CHECK, DEPLOY = "Check manifests, without a cluster", "Deploy a stack"
 CAPACITY, FLEET = "Size models and autoscalers", "Run the live fleet on this machine"
-_TAG = re.compile(r"\[(?=[a-z#/@][^\[]*?\])")
 _GROUPS = {
     START: ("init",),
     ADOPT: ("inspect", "adopt", "eject"),
@@ -35,17 +33,57 @@ _OVERRIDES = (
 _DOCUMENTING_COMMAND = "validate"
 
 
+OLD_NAMES = {"--output": "--format"}
+"""Earlier names of options, which still work, but appear in no help."""
+
+
+class CommandGroup(TyperGroup):
+    """A group whose help lists its commands by subject."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  of typer's own copy of click
+        """Write a section for each subject, with the first sentence of each command."""
+        by_panel: dict[str, list[tuple[str, str]]] = {}
+        width = max((len(name) for name, command in self.commands.items() if not command.hidden), default=0)
+        for name in self.list_commands(ctx):
+            command = self.commands[name]
+            if not command.hidden:
+                panel = getattr(command, "rich_help_panel", None) or "Commands"
+                by_panel.setdefault(str(panel), []).append((name.ljust(width), first_sentence(command.help)))
+        panels = [*_GROUPS, *by_panel]
+        for panel in sorted(by_panel, key=panels.index):
+            with formatter.section(panel):
+                formatter.write_dl(by_panel[panel])
+
+
+def first_sentence(text: str | None) -> str:
+    """Return the first sentence of a help, without its period: what a list of commands says."""
+    return (text or "").partition("\n\n")[0].removesuffix(".")
+
+
 class PlainHelpCommand(TyperCommand):
-    """A command whose help is plain text: typer reads brackets as markup, and keeps line breaks of docstrings."""
+    """A command whose help wraps paragraphs, and which accepts the earlier names of its options."""
+
+    def make_parser(self, ctx: Any) -> Any:  # noqa: ANN401  of typer's own copy of click, or of click
+        """Also accept the earlier names of options."""
+        parser = super().make_parser(ctx)
+        for name, param in self.renamed().items():
+            parser.add_option(obj=param, opts=[name], dest=param.name)
+        return parser
+
+    def renamed(self) -> dict[str, Any]:
+        """Return options by their earlier names."""
+        names = {name for param in self.params for name in param.opts}
+        return {
+            OLD_NAMES[name]: param
+            for param in self.params
+            for name in param.opts
+            if name in OLD_NAMES and OLD_NAMES[name] not in names
+        }
 
     def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401  as typer calls it
         super().__init__(*args, **options)
         self.help = _unwrapped(self.help)
         self.short_help = _unwrapped(self.short_help)
-        for param in self.params:
-            text = getattr(param, "help", None)
-            if text:
-                param.help = _escaped(text)  # type: ignore[attr-defined]
         overrides = [param for param in self.params if param.name in _OVERRIDES]
         if len(overrides) == len(_OVERRIDES) and self.name != _DOCUMENTING_COMMAND:
             for param in overrides:
@@ -71,9 +109,4 @@ def _unwrapped(text: str | None) -> str | None:
     """Join the lines of each paragraph, so that they wrap at the width of the terminal."""
     if not text:
         return text
-    return "\n\n".join(_escaped(" ".join(paragraph.split())) for paragraph in text.split("\n\n"))
-
-
-def _escaped(text: str) -> str:
-    r"""Escape what rich would read as a tag, like ``rich.markup.escape``, without importing rich for each command."""
-    return _TAG.sub(r"\\[", text)
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from components.fleet.words import OtherKinds
-from toolkit.printing import ShowSecrets, pluralize, write_objects
+from toolkit.printing import ShowSecrets, output_option, pluralize, write_objects
 
 from .errors import WorkbenchError
 from .subject import Paths, Subject, fleet_settings, parse_releases, planned, takes_subject
@@ -61,7 +61,7 @@ def validate(
     paths: Paths = None,
     output: Annotated[
         _Output,
-        typer.Option(help="Output format: one line per problem, a JSON list, or SARIF for editors and code hosts."),
+        output_option("Output format: one line per problem, a JSON list, or SARIF for editors and code hosts."),
     ] = _Output.TEXT,
     alone: Annotated[
         bool,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from livefleet import Speeds
-from toolkit.printing import Format
+from toolkit.printing import Format, Output
 
 from .deploying.call import Deployer, StackCall
 from .prompts import agree, confirm, progress
@@ -117,7 +117,7 @@ def preview(
     kubeconfig: Kubeconfig = "",
     cwd: Cwd = Path(),
     offline: Offline = False,
-    output: Annotated[Format, typer.Option(help="Output format.")] = Format.TEXT,
+    output: Output = Format.TEXT,
 ) -> None:
     """Show a preview of the changes that `up` would make, field by field."""
     call = StackCall(stack, engine, kubeconfig, cwd.resolve(), {"offline": offline})
@@ -163,7 +163,7 @@ def outputs(
     stack: Stack = "local",
     engine: Engine = Deployer.AUTO,
     cwd: Cwd = Path(),
-    output: Annotated[Format, typer.Option(help="Output format.")] = Format.TEXT,
+    output: Output = Format.TEXT,
 ) -> None:
     """Show the outputs of a stack after the last `up`."""
     from .deploying.tables import with_addresses

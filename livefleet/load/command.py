@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.errors import UserError
-from toolkit.printing import Format
+from toolkit.printing import Format, Output
 
 from .arrivals import Arrivals, Lengths
 
@@ -64,7 +64,6 @@ Saved = Annotated[
         metavar="FILE", help="Also write the result to a file: .html with plots, or .json. May be repeated."
     ),
 ]
-Output = Annotated[Format, typer.Option(help="text, or json for other programs.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.errors import UserError
-from toolkit.printing import Format
+from toolkit.printing import Format, Output
 
 from ..option_values import LiveFault, Order, Speeds
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ..control_client import ControlClient
 
 Cwd = Annotated[Path, typer.Option(help="Project folder.", metavar="DIR")]
-Output = Annotated[Format, typer.Option(help="text, or json for other programs.")]
 Once = Annotated[bool, typer.Option("--once", help="Show the current state and exit.")]
 Model = Annotated[
     str,

@@ -38,12 +38,12 @@ def test_findings_decide_about_the_exit_code(folder: Path, name: str, fail_on: s
 
 
 def test_the_report_is_written_to_a_file(folder: Path) -> None:
-    done = workbench("inspect", "--from", folder / "wrong", "--format", "json", "-o", folder / "report.json")
+    done = workbench("inspect", "--from", folder / "wrong", "-o", "json", "--save", folder / "report.json")
     assert (done.returncode, done.stdout) == (0, "")
     assert [model["resource"]["name"] for model in json.loads((folder / "report.json").read_text())["models"]] == [
         "wrong"
     ]
-    page = workbench("inspect", "--from", folder / "wrong", "--format", "html").stdout
+    page = workbench("inspect", "--from", folder / "wrong", "--output", "html").stdout
     assert page.startswith("<!DOCTYPE html>")
 
 
@@ -74,3 +74,12 @@ def test_files_without_an_object_are_named(folder: Path) -> None:
     done = workbench("inspect", "--from", folder / "broken.yaml")
     assert done.returncode == 1
     assert "not valid YAML" in done.stdout
+
+
+def test_the_earlier_names_of_options_still_work(folder: Path) -> None:
+    """``--format`` was the format, and ``--output`` the file."""
+    done = workbench("inspect", "--from", folder / "wrong", "--format", "json", "-o", folder / "old.json")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert json.loads((folder / "old.json").read_text())["models"]
+    unknown = workbench("inspect", "--from", folder / "wrong", "-o", "jsn")
+    assert (unknown.returncode, unknown.stderr) == (2, "--output: must be one of table, json, html, found 'jsn'\n")

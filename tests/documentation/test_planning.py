@@ -12,7 +12,7 @@ PAGE = (ROOT / "docs" / "plan.md").read_text(encoding="utf-8")
 
 def test_every_option_is_named() -> None:
     names = {name: f"--{name.replace('_', '-')}" for name in inspect.signature(plan).parameters}
-    flags = {**names, "form": "--format", "paths": "PATH"}
+    flags = {**names, "form": "--output", "paths": "PATH"}
     assert [flag for flag in flags.values() if f"`{flag}" not in PAGE] == []
 
 

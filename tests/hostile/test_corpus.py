@@ -244,7 +244,7 @@ def test_plan_and_preview(tmp_path: Path) -> None:
     workbench.project(".workbench/kubeconfig", otherKinds="apply")
     for command in (
         *(("preview", "--engine", "local", "--offline", "--output", form) for form in ("text", "json")),
-        *(("plan", "--stack", "local", "--format", form) for form in ("text", "json", "markdown", "html", "sarif")),
+        *(("plan", "--stack", "local", "--output", form) for form in ("text", "json", "markdown", "html", "sarif")),
         ("render", "--stack", "local"),
     ):
         text = workbench.call(*command)

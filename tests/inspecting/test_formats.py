@@ -70,7 +70,7 @@ def test_the_table_names_missing_rights_and_failures() -> None:
 def test_a_narrow_terminal_names_the_columns_that_are_left_out() -> None:
     lines = text(whole(), 100).splitlines()
     assert all(len(line) <= 100 for line in lines)
-    assert "parallel, nodes, autoscaler, owner, endpoint: in a wider terminal, or with --format html" in lines
+    assert "parallel, nodes, autoscaler, owner, endpoint: in a wider terminal, or with --output html" in lines
     assert not any("wider terminal" in line for line in text(whole(), 160).splitlines())
 
 

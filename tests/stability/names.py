@@ -47,6 +47,8 @@ def _commands() -> Iterator[str]:
                 for option in (*parameter.opts, *parameter.secondary_opts):
                     if option.startswith("--") and option != "--help":
                         yield f"option {' '.join((*words, name))} {option}"
+            for option in getattr(command, "renamed", dict)():
+                yield f"option {' '.join((*words, name))} {option}"
             yield from of(command, (*words, name))
 
     yield from of(typer.main.get_command(app), ("workbench",))

@@ -53,7 +53,7 @@ def plan_of(stack: str) -> Plan:
 
 @cache
 def report_of(stack: str) -> dict[str, Any]:
-    done = run("plan", "--stack", stack, "--cwd", str(ROOT), "--format", "json")
+    done = run("plan", "--stack", stack, "--cwd", str(ROOT), "--output", "json")
     assert done.code == 0, done.stderr
     head: dict[str, Any] = json.loads(done.stdout)["review"]["head"]
     return head

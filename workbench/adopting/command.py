@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from components.contract.texts.printable import printable
-from toolkit.printing import Format
+from toolkit.printing import Format, Output
 
 from ..errors import WorkbenchError
 from .aws.options import OwnedPart
@@ -161,7 +161,7 @@ def adopt(
     owned: Owned = None,
     dry_run: DryRun = False,
     force: Force = False,
-    output: Annotated[Format, typer.Option(help="Output format.")] = Format.TEXT,
+    output: Output = Format.TEXT,
 ) -> None:
     """Write a project that takes over the models of a cluster without changing them.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toolkit.printing import Format
+from toolkit.printing import Format, Output
 
 from ..errors import WorkbenchError
 from ..subject import Paths, Subject, planned, takes_subject
@@ -32,7 +32,7 @@ def diff(
         typer.Option(help="Path to the kubeconfig file of the cluster.", metavar="FILE", envvar="KUBECONFIG"),
     ],
     context: Annotated[str | None, typer.Option(help="Context of the kubeconfig. Default: its current one.")] = None,
-    output: Annotated[Format, typer.Option(help="Output format.")] = Format.TEXT,
+    output: Output = Format.TEXT,
 ) -> None:
     """Show what in a cluster differs from the plan, by model and field, and who changed it when.
 

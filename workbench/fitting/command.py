@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from toolkit.plotting.pictures import check_picture
-from toolkit.printing import Format, print_to_stderr
+from toolkit.printing import Format, output_option, print_to_stderr
 
 from .checks import check_enough, check_fit, usable, warnings
 from .entry import batch_of, check_accelerator, profile_of
@@ -52,7 +52,7 @@ WhichLatency = Annotated[
         help="Latency to read from vLLM results: itl, the mean gap between tokens, or tpot, time per output token."
     ),
 ]
-Form = Annotated[Format, typer.Option(help="Output format: text with a plot, or all figures as JSON.")]
+Form = Annotated[Format, output_option("Output format: text with a plot, or all figures as JSON.")]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Write a plot to an SVG or PNG file.")]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from toolkit.printing import print_to_stderr
+from toolkit.printing import output_option, print_to_stderr
 
 from ..errors import WorkbenchError
 
@@ -70,7 +70,7 @@ Args = Annotated[
     ),
 ]
 Region = Annotated[str, typer.Option(metavar="REGION", help="Region of the prices. Defaults to that of the tables.")]
-Form = Annotated[FitFormat, typer.Option("--format", help="Output format; json contains all figures.")]
+Form = Annotated[FitFormat, output_option("Output format; json contains all figures.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show each term of the cheapest option, with its source.")]
 Yaml = Annotated[
     str,

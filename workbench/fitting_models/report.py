@@ -89,7 +89,7 @@ def lines(question: "FitQuestion", answer: "FitAnswer", *, is_complete: bool, ex
     if not is_complete and len(options) < len(answer.options):
         parts.append(
             f"{pluralize(len(answer.options) - len(options), 'instance type')} left out, with the same accelerators "
-            "at a higher price: pass --gpu, or --format json."
+            "at a higher price: pass --gpu, or --output json."
         )
     if answer.several:
         parts.append(

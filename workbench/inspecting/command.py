@@ -36,10 +36,12 @@ def inspect_cluster(
             "write it. Can be repeated.",
         ),
     ] = None,
-    form: Annotated[InspectFormat, typer.Option("--format", help="Output format.")] = InspectFormat.TABLE,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the report to a file instead of stdout."),
+        str, typer.Option("--output", "-o", metavar=f"[{'|'.join(InspectFormat)}]", help="Output format.")
+    ] = "",
+    form: Annotated[InspectFormat | None, typer.Option("--format", hidden=True)] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the report to a file instead of stdout.")
     ] = None,
     fail_on: Annotated[
         FailOn | None, typer.Option(help="Lowest severity of findings that makes the command fail. Default: none.")
@@ -56,6 +58,7 @@ def inspect_cluster(
     from .inspection import inspect
     from .reading import read_cluster, read_files
 
+    form, save = _format_and_file(output, form, save)
     if origin:
         if context or namespace:
             raise WorkbenchError("--from reads files, to which --context and --namespace do not apply; omit them", 2)
@@ -68,14 +71,10 @@ def inspect_cluster(
         with Kube.from_kubeconfig(kubeconfig, context) as kube:
             snapshot, unreadable = read_cluster(kube, namespace or ()), []
     result = inspect(snapshot, unreadable)
-    if output is None:
+    if save is None:
         sys.stdout.write(show(result, form))
     else:
-        if not output.parent.is_dir():
-            raise WorkbenchError(f"--output: {output}: folder {output.parent} does not exist; create it first")
-        if output.is_dir():
-            raise WorkbenchError(f"--output: {output} is a folder; pass a file")
-        output.write_text(write(result, form), encoding="utf-8")
+        save.write_text(write(result, form), encoding="utf-8")
     if not result.models and unreadable:
         raise typer.Exit(1)
     severities = {FailOn.ERROR: ("error",), FailOn.WARNING: ("error", "warning")}
@@ -83,3 +82,25 @@ def inspect_cluster(
         problem.severity in severities[fail_on] and not problem.ignored for problem in result.all_findings
     ):
         raise typer.Exit(1)
+
+
+def _format_and_file(output: str, form: InspectFormat | None, save: Path | None) -> tuple[InspectFormat, Path | None]:
+    """Return the format, and the file to write.
+
+    ``--output`` was the file, and ``--format`` the format: a value of ``--output`` that is a path still is the file.
+
+    Raises:
+        WorkbenchError: the format is unknown, or the file cannot be written.
+    """
+    option = "--save"
+    if output in [*InspectFormat]:
+        form = InspectFormat(output)
+    elif Path(output).suffix or "/" in output:
+        save, option = save or Path(output), "--output"
+    elif output:
+        raise WorkbenchError(f"--output: must be one of {', '.join(InspectFormat)}, found {output!r}", 2)
+    if save and not save.parent.is_dir():
+        raise WorkbenchError(f"{option}: {save}: folder {save.parent} does not exist; create it first")
+    if save and save.is_dir():
+        raise WorkbenchError(f"{option}: {save} is a folder; pass a file")
+    return form or InspectFormat.TABLE, save

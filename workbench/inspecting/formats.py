@@ -277,7 +277,7 @@ def _sections(inspection: Inspection, width: int) -> "Iterator[RenderableType]":
     if inspection.models:
         yield from ("", _table(inspection.models, width))
         if width < _WIDE:
-            yield _text(f"{', '.join(_WIDE_COLUMNS)}: in a wider terminal, or with --format html", "dim")
+            yield _text(f"{', '.join(_WIDE_COLUMNS)}: in a wider terminal, or with --output html", "dim")
     groups = [(model, model.findings) for model in inspection.models if model.findings]
     if groups or inspection.findings:
         yield from _heading("Findings")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from components.plan.review.snapshot import Snapshot
+from toolkit.printing import output_option
 
 from ..errors import WorkbenchError
 from ..simulation.options import TraceScale, TraceShares
@@ -80,7 +81,7 @@ Against = Annotated[
         "the current branch are shown.",
     ),
 ]
-Form = Annotated[ReviewFormat, typer.Option("--format", help="Output format.")]
+Form = Annotated[ReviewFormat, output_option()]
 Saved = Annotated[
     list[Path] | None,
     typer.Option(

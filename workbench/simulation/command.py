@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.plotting.pictures import check_picture
-from toolkit.printing import print_to_stderr
+from toolkit.printing import output_option, print_to_stderr
 
 from ..errors import WorkbenchError
 from ..subject import STDIN, Paths, Subject, planned, takes_subject
@@ -74,7 +74,7 @@ Metrics = Annotated[
         "- reads stdin.",
     ),
 ]
-Form = Annotated[Output, typer.Option(help="Output format: a table with a plot, or all figures as JSON.")]
+Form = Annotated[Output, output_option("Output format: a table with a plot, or all figures as JSON.")]
 Literal = Annotated[bool, typer.Option("--literal", help="Simulate the controller with all of its known defects.")]
 Defects = Annotated[
     list[str] | None, typer.Option(metavar="D-NN", help="Simulate a known defect of the controller. Can be repeated.")

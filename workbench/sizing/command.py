@@ -12,7 +12,7 @@ import typer
 
 from components.contract.texts.printable import printable
 from toolkit.plotting.pictures import check_picture
-from toolkit.printing import print_to_stderr
+from toolkit.printing import output_option, print_to_stderr
 
 from ..errors import WorkbenchError
 from ..subject import Paths, Subject, takes_subject
@@ -106,7 +106,7 @@ ToZero = Annotated[
         "stack, else keeps one.",
     ),
 ]
-Form = Annotated[SizeOutput, typer.Option(help="Output format; json and csv contain all figures.")]
+Form = Annotated[SizeOutput, output_option("Output format; json and csv contain all figures.")]
 Plot = Annotated[
     Path | None,
     typer.Option(metavar="FILE.svg", help="Write a plot to an SVG or PNG file."),

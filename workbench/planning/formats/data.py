@@ -86,7 +86,7 @@ def schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": SCHEMA_ID,
-        "title": "workbench plan --format json",
+        "title": "workbench plan --output json",
         **_closed(properties, ""),
         "$defs": {name: _in_camel_case(definitions[name]) for name in sorted(definitions)},
     }

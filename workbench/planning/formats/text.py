@@ -120,7 +120,7 @@ def _starts(review: Review) -> "Iterator[RenderableType]":
 
 def _findings(review: Review) -> "Iterator[RenderableType]":
     for group in finding_groups(review):
-        elsewhere = ", listed by --format markdown" if group.folded else ""
+        elsewhere = ", listed by --output markdown" if group.folded else ""
         yield from _heading(f"{group.title} ({len(group.findings)}){elsewhere}")
         if group.folded:
             continue

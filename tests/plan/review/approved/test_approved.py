@@ -38,7 +38,7 @@ def test_a_pull_request_is_reported_as_approved(name: str, main: Path, tmp_path:
 
 
 def test_a_report_is_the_same_in_every_process(main: Path) -> None:
-    first, second = (planned(main, "--format", "json", seed=seed).stdout for seed in ("1", "2"))
+    first, second = (planned(main, "--output", "json", seed=seed).stdout for seed in ("1", "2"))
     assert first == second
     assert "LeaderWorkerSet models/reason" in first
 

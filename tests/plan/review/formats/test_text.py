@@ -11,7 +11,7 @@ SECTIONS = (
     "Models",
     "New errors (1)",
     "Fixed (1)",
-    "Existing warnings (1), listed by --format markdown",
+    "Existing warnings (1), listed by --output markdown",
     "Resource changes",
     "Running replicas",
     "Endpoint changes",
