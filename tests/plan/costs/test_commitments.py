@@ -116,7 +116,7 @@ def test_spot_has_the_day_of_its_discount_in_its_line_and_in_the_notes() -> None
     price = item(found, "node group g6-2xlarge-spot").price
     assert price is not None
     assert price.source.startswith("58 % less than on demand on average over 30 days until 2025-06-28: AWS Spot")
-    assert price.source.endswith("pkg/providers/pricing, 2026-07-20")
+    assert price.source.endswith("/pkg/providers/pricing/zz_generated.pricing_aws.go, 2026-07-20")
     (note,) = [note for note in found.notes if note.startswith("Spot counts")]
     assert "in the 30 days until 2025-06-28 (AWS Spot Instance Advisor)" in note
 

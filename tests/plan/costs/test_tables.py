@@ -31,8 +31,49 @@ def test_every_row_has_a_source_and_a_date_and_stands_once(name: str) -> None:
     assert len({tuple(row[column] for column in key) for row in found}) == len(found)
     for row in found:
         assert datetime.date.fromisoformat(row["date"]) <= datetime.datetime.now(datetime.UTC).date()
-        assert len(row["source"]) > 20, row
+        assert lookup_problems(row["source"]) == [], row
         assert Decimal(row.get("usd") or row["saved_percent"]) > 0 or row.get("saved_percent") == "0", row
+
+
+def lookup_problems(source: str) -> list[str]:
+    """Return why a reader could not look a price up: it needs the address of a page, or of a file at a commit."""
+    addresses = re.findall(r"https://[^\s,;()]+", source)
+    problems = [] if addresses else ["no address"]
+    for address in addresses:
+        host, _, path = address.removeprefix("https://").partition("/")
+        if not path:
+            problems.append(f"{address}: a site, not a page")
+        elif host == "github.com" and not re.fullmatch(r"[\w.-]+/[\w.-]+/(blob|tree)/[0-9a-f]{7,40}/\S+", path):
+            problems.append(f"{address}: not a file at a commit")
+    return problems
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("https://aws.amazon.com/ecr/pricing/ (2026-03-01)", ""),
+        ("https://github.com/yeo/ec2.shop/blob/74c9fd8a/data/ebs/ebs.json", ""),
+        ("AWS price list of April 2025, in yeo/ec2.shop@74c9fd8a", "no address"),
+        ("a table of our own, which nobody else has", "no address"),
+        ("https://instances.vantage.sh", "a site"),
+        ("https://github.com/yeo/ec2.shop/blob/master/data/ebs/ebs.json", "not a file at a commit"),
+        ("https://github.com/yeo/ec2.shop", "not a file at a commit"),
+    ],
+)
+def test_a_source_that_cannot_be_looked_up_is_found(source: str, problem: str) -> None:
+    problems = lookup_problems(source)
+    assert bool(problems) == bool(problem)
+    assert all(problem in each for each in problems)
+
+
+def test_the_page_names_the_sources_of_the_tables() -> None:
+    """Every repository and site of a table is a link on the page about costs."""
+    shown = (FOLDER.parents[3] / "docs/costs.md").read_text(encoding="utf-8")
+    for path in sorted(FOLDER.glob("*.csv")):
+        for address in {match for row in rows(path) for match in re.findall(r"https://[^\s,;()]+", row["source"])}:
+            host, owner, *rest = address.removeprefix("https://").split("/")
+            place = f"{host}/{owner}/{rest[0]}" if host == "github.com" else host
+            assert f"https://{place}" in shown, place
 
 
 def test_items_and_ways_are_words() -> None:
