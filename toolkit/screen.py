@@ -39,10 +39,11 @@ _STYLES = {
     "error": "\x1b[1;31m",
     "warning": "\x1b[33m",
     "note": "\x1b[36m",
+    "ignored": "\x1b[2m",
     "good": "\x1b[32m",
 }
-SEVERITIES = ("error", "warning", "note")
-_SHOWN = {"error": 3, "warning": 1, "note": 0}
+SEVERITIES = ("error", "warning", "note", "ignored")
+_SHOWN = {"error": 3, "warning": 1, "note": 0, "ignored": 0}
 """Findings of one rule that are printed without ``--details``."""
 _PIECE = re.compile(r"[^\s/-]*[/-]+|[^\s/-]+|\s+")
 """What a line may be broken after: a blank, a slash or a hyphen."""
@@ -76,12 +77,12 @@ class Message:
     """A finding as it is printed.
 
     Attributes:
-        severity: error, warning or note.
+        severity: error, warning, note or ignored.
         rule: The id of its rule; may be empty.
         place: ``file:line``, or a file.
         subject: The object and its field: ``Playground/chat spec.x``.
         cause: What is wrong.
-        help: What to do; may be empty.
+        help: What to do, or why it is ignored; may be empty.
     """
 
     severity: str
@@ -162,7 +163,8 @@ class Screen:
         cause = f"{finding.subject}: {finding.cause}" if finding.subject else finding.cause
         yield from self.text(cause, indent=_INDENT)
         if finding.help:
-            yield from self.text(f"help: {finding.help}", indent=_INDENT, hanging=_INDENT * 2)
+            label = "reason" if finding.severity == "ignored" else "help"
+            yield from self.text(f"{label}: {finding.help}", indent=_INDENT, hanging=_INDENT * 2)
 
     def findings(self, findings: Sequence[Message], *, details: bool = False) -> Iterator[str]:
         """Yield findings, errors first.
@@ -191,25 +193,33 @@ class Screen:
         for finding in findings:
             yield from self.text(f"{finding.place} {finding.subject}".strip(), indent=_INDENT * 2)
 
-    def closing(self, findings: Iterable[Message], hidden: Sequence[str] = (), *, ignored: int = 0) -> Iterator[str]:
+    def closing(self, findings: Iterable[Message], hidden: Sequence[str] = (), *, checked: str = "") -> Iterator[str]:
         """Yield the last line: how many findings there are, and what ``--details`` prints.
 
         Args:
-            findings: All findings that are not ignored.
+            findings: All findings.
             hidden: What is left out, in words.
-            ignored: Number of ignored findings.
+            checked: What was checked, such as ``3 resources in 1 file``; may be empty.
         """
         counts = count_words(Counter(finding.severity for finding in findings))
-        if ignored:
-            counts += f", {ignored:,} ignored"
         left = f" (--details: {', '.join(hidden)})" if hidden else ""
-        yield from self.text(f"{counts}{left}")
+        yield from self.text(f"{f'{checked}: ' if checked else ''}{counts}{left}")
 
 
 def count_words(counts: Mapping[str, int]) -> str:
-    """Return ``0 errors, 1 note``: errors always, warnings and notes if there are any."""
-    words = [word for word in SEVERITIES if word == "error" or counts.get(word)]
-    return ", ".join(pluralize(counts.get(word, 0), word) for word in words)
+    """Return ``0 errors, 1 note``: errors always, the others if there are any."""
+    words = [pluralize(counts.get("error", 0), "error")]
+    words += [pluralize(counts[word], word) for word in ("warning", "note") if counts.get(word)]
+    words += [f"{counts['ignored']:,} ignored"] if counts.get("ignored") else []
+    return ", ".join(words)
+
+
+def hidden_findings(findings: Iterable[Message]) -> list[str]:
+    """Return what :meth:`Screen.findings` leaves to ``--details``: ``warnings``, ``notes``, ``ignored findings``."""
+    numbers = Counter((finding.severity, finding.rule) for finding in findings)
+    left = {severity for (severity, _), number in numbers.items() if number > _SHOWN[severity]}
+    names = {"error": "all errors", "warning": "all warnings", "note": "notes", "ignored": "ignored findings"}
+    return [names[severity] for severity in SEVERITIES if severity in left]
 
 
 def write(lines: Iterable[str], stream: TextIO | None = None) -> None:

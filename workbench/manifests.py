@@ -3,8 +3,7 @@
 import enum
 import json
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +12,7 @@ import typer
 
 from components.fleet.words import OtherKinds
 from toolkit.printing import ShowSecrets, output_option, pluralize, write_objects
+from toolkit.screen import Details, Message, Screen, hidden_findings, write
 
 from .errors import WorkbenchError
 from .subject import Paths, Subject, fleet_settings, parse_releases, planned, takes_subject
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 class _Output(enum.StrEnum):
     TEXT = "text"
+    LINES = "lines"
     JSON = "json"
     SARIF = "sarif"
 
@@ -61,8 +62,12 @@ def validate(
     paths: Paths = None,
     output: Annotated[
         _Output,
-        output_option("Output format: one line per problem, a JSON list, or SARIF for editors and code hosts."),
+        output_option(
+            "Output format: text; lines of file:line: Kind/name: field.path: reason, for editors and scripts; a JSON "
+            "list; or SARIF for code hosts."
+        ),
     ] = _Output.TEXT,
+    details: Details = False,
     alone: Annotated[
         bool,
         typer.Option("--alone", help="Check each object on its own, as admission in the API server does."),
@@ -77,15 +82,15 @@ def validate(
 ) -> None:
     """Check manifests for errors.
 
-    Prints one line per problem: file:line: Kind/name: field.path: reason. A summary on stderr counts what was
-    checked, and lists the models whose memory could not be checked.
+    Prints each problem with its place, cause and remedy, of many of one rule the first ones, and counts what was
+    checked, and the models whose memory could not be checked.
 
     Exit codes: 0 no errors, 1 errors, 2 usage error.
     """
     from components.contract.problems import errors
 
     unsorted: Iterable[Problem]
-    unchecked: Iterable[str] = ()
+    unchecked: Mapping[str, list[str]] = {}
     if alone:
         manifests, unsorted, namespace = _admitted(subject, paths)
     else:
@@ -102,9 +107,10 @@ def validate(
         from components.version import __version__
 
         sys.stdout.write(json.dumps(sarif(findings_of(problems), __version__), indent=2) + "\n")
-    else:
+    elif output is _Output.LINES:
         sys.stdout.write("".join(f"{_line(problem)}\n" for problem in problems))
-        print(*(_summary(manifests, problems), *unchecked), sep="\n", file=sys.stderr)  # noqa: T201
+    else:
+        write(_text(Screen.of(), manifests, problems, unchecked, details=details))
     if errors(problems):
         raise typer.Exit(1)
 
@@ -155,38 +161,53 @@ def _check_configs(plan: "Plan", options: Sequence[str]) -> None:
             )
 
 
-def _unchecked(plan: "Plan") -> "Iterator[str]":
-    """Yield the models whose memory was not checked, by reason, and those whose memory was estimated."""
+def _unchecked(plan: "Plan") -> "dict[str, list[str]]":
+    """Return which models are not checked, or estimated, with the reasons, below the sentence that counts them."""
     from components.checks.memory.verdicts import estimated, unchecked
 
     models = len({fit.item.title for fit in plan.verdicts})
-    reasons = unchecked(plan.verdicts)
-    if reasons:
+    sentences: dict[str, list[str]] = {}
+    if reasons := unchecked(plan.verdicts):
         count = len({name for names in reasons.values() for name in names})
-        yield f"memory not checked for {count} of {pluralize(models, 'model')}:"
-        yield from (f"  {', '.join(names)}: {reason}" for reason, names in reasons.items())
-    names = estimated(plan.verdicts)
-    if names:
-        yield f"memory estimated for {len(names)} of {pluralize(models, 'model')}, from their names:"
-        yield f"  {', '.join(names)}: add them to modelShapes for exact figures"
+        sentences[f"memory not checked for {count} of {pluralize(models, 'model')}"] = [
+            f"{', '.join(names)}: {reason}" for reason, names in reasons.items()
+        ]
+    if names := estimated(plan.verdicts):
+        sentences[f"memory estimated for {len(names)} of {pluralize(models, 'model')}, from their names"] = [
+            f"{', '.join(names)}: add them to modelShapes for exact figures"
+        ]
+    return sentences
+
+
+def _text(
+    screen: Screen,
+    manifests: "Manifests",
+    problems: "Sequence[Problem]",
+    unchecked: Mapping[str, list[str]],
+    *,
+    details: bool,
+) -> Iterator[str]:
+    """Yield what is not checked, then the findings, then what was checked."""
+    for sentence, reasons in unchecked.items():
+        yield from screen.text(f"{sentence}{':' if details else ''}", "warning")
+        for reason in reasons if details else ():
+            yield from screen.text(reason, indent="  ", hanging="    ")
+    findings: list[Message] = []
+    if problems:
+        from toolkit.findings import messages_of
+
+        findings = messages_of(problems)
+        yield from screen.findings(findings, details=details)
+    checked = f"{pluralize(manifests.count, 'resource')} in {pluralize(manifests.files, 'file')}"
+    others = f", {len(manifests.others)} of other APIs" if manifests.others else ""
+    hidden = [] if details else [*hidden_findings(findings), *(["models that are not checked"] if unchecked else [])]
+    yield from screen.closing(findings, hidden, checked=f"{checked}{others}")
 
 
 def _line(problem: "Problem") -> str:
     if problem.ignored:
         return f"{problem} (ignored: {problem.ignored})"
     return f"{problem}" if problem.is_error else f"{problem} ({problem.severity})"
-
-
-def _summary(manifests: "Manifests", problems: "Sequence[Problem]") -> str:
-    numbers = Counter(problem.severity.value for problem in problems if not problem.ignored)
-    counts = [pluralize(numbers[word], word) for word in ("error", "warning", "note") if numbers[word]]
-    if not {"error", "warning"} & numbers.keys():
-        counts = ["no problems", *counts]
-    ignored = sum(bool(problem.ignored) for problem in problems)
-    counts += [f"{ignored} ignored"] if ignored else []
-    checked = f"{pluralize(manifests.count, 'resource')} in {pluralize(manifests.files, 'file')}"
-    others = f", {len(manifests.others)} of other APIs" if manifests.others else ""
-    return f"{checked}{others}: {', '.join(counts)}"
 
 
 @takes_subject

@@ -40,12 +40,26 @@ def bad(tmp_path: Path) -> Path:
 
 def test_of_clean_files_only_the_number_is_said(good: Path) -> None:
     done = run("validate", ALONE, good)
-    said = f"{len(DOCUMENTS)} resources in 1 file: no problems\n"
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", said)
+    said = f"{len(DOCUMENTS)} resources in 1 file: 0 errors\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
+
+
+def test_problems_have_a_place_a_cause_and_a_remedy(bad: Path) -> None:
+    done = run("validate", ALONE, bad)
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if not line.startswith(" ")] == [
+        f"error {bad}:4",
+        f"error {bad}:5",
+        f"error {bad}:6",
+        "1 resource in 1 file: 3 errors",
+    ]
+    assert lines[lines.index(f"error {bad}:5") + 1] == "  OpenModel/m spec.famly: unknown field"
+    assert "  help: did you mean 'familyName'?" in lines
 
 
 def test_one_line_per_problem(bad: Path) -> None:
-    done = run("validate", ALONE, bad)
+    done = run("validate", ALONE, "--output", "lines", bad)
     assert done.returncode == 1
     lines = done.stdout.splitlines()
     assert [line.removeprefix(f"{bad}:").split(": ")[:3] for line in lines] == [

@@ -12,7 +12,17 @@ SAMPLES = ROOT / "stacks/variants"
 
 def test_the_note_that_is_shown_is_what_is_printed() -> None:
     (shown,) = [" ".join(block.text.split()) for block in blocks("") if block.page == PAGE and not block.language]
-    words = [sys.executable, "-m", "workbench", "validate", "stacks/variants", "--stack", "local"]
+    words = [
+        sys.executable,
+        "-m",
+        "workbench",
+        "validate",
+        "stacks/variants",
+        "--stack",
+        "local",
+        "--output",
+        "lines",
+    ]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stdout
     assert shown in done.stdout.splitlines() + done.stderr.splitlines()

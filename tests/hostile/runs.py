@@ -66,6 +66,8 @@ def checked(*arguments: str, lines: int | None = None) -> Printed:
     Raises:
         TrespassError: there is something invisible, or a message without a place.
     """
+    if arguments[0] == "validate" and "--output" not in arguments:
+        arguments = (*arguments, "--output", "lines")  # one place per line
     printed = run(*arguments)
     for line in (printed.stdout + printed.stderr).split("\n"):
         if printable(line.replace("\t", "")) != line.replace("\t", ""):

@@ -119,7 +119,7 @@ def test_a_new_repository_works_without_a_checkout(stack: str, installed: Path, 
     chat.write_text(chat.read_text().replace("replicas: 1", "replicas: 2"))
     validated = run(installed, initialized, "validate", "--stack", stack)
     assert validated.returncode == 0
-    assert validated.stderr.startswith("2 resources in 1 file: ")
+    assert "2 resources in 1 file: " in validated.stdout
     planned = run(installed, initialized, "plan", "--stack", stack, "--base", "main")
     assert (planned.returncode, planned.stderr) == (0, "")
     assert "replicas" in planned.stdout

@@ -64,11 +64,11 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
     ("destroy",): [((), 1, NO_PROJECT), (("--stack", "dev"), 1, NO_PROJECT)],
     ("outputs",): [((), 1, NO_PROJECT), (("--stack", "dev"), 1, NO_PROJECT)],
     ("validate",): [
-        ((FOLDER,), 0, "4 resources in 2 files: no problems"),
+        ((FOLDER,), 0, "4 resources in 2 files: 0 errors"),
         ((FOLDER, "--alone", "--output", "json"), 0, r"\[\]"),
         ((FOLDER, "--output", "sarif"), 0, '"runs"'),
         ((FOLDER, "--stack", "dev"), 1, NO_PROJECT),
-        (("broken",), 1, r"broken/models\.yaml:4: Playground/chat: spec\.replcas: unknown field"),
+        (("broken",), 1, r"error broken/models\.yaml:4\n  Playground/chat spec\.replcas: unknown field"),
         (("absent",), 1, "absent:1: no such file or folder"),
         ((), 2, "no manifests: pass files or folders"),
     ],

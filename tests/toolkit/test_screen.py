@@ -209,6 +209,13 @@ def test_the_closing_line() -> None:
     assert [*screen.closing([_finding(severity="note")], ("terms", "sources", "cold starts"))] == [
         "0 errors, 1 note (--details: terms, sources, cold starts)"
     ]
-    assert [*screen.closing([_finding(), _finding(), _finding(severity="warning")], ignored=2)] == [
-        "2 errors, 1 warning, 2 ignored"
+    findings = [_finding(), _finding(), _finding(severity="warning"), _finding(severity="ignored")]
+    assert [*screen.closing(findings, checked="3 resources in 1 file")] == [
+        "3 resources in 1 file: 2 errors, 1 warning, 1 ignored"
     ]
+
+
+def test_an_ignored_finding_names_the_reason() -> None:
+    finding = _finding(severity="ignored", help="measured")
+    assert [*Screen(80).findings([finding])] == []
+    assert [*Screen(80).findings([finding], details=True)][-1] == "  reason: measured"

@@ -60,7 +60,7 @@ def test_it_says_how_much_it_checked(tmp_path: Path, home: Path) -> None:
     done = pre_commit(repository(tmp_path), "run", "--all-files", home=home)
     assert done.returncode == 0, done.stdout
     assert "validate models" in done.stdout
-    assert f"{len(SMALL)} resources in {len(FILES)} files: no problems" in done.stdout
+    assert f"{len(SMALL)} resources in {len(FILES)} files: 0 errors" in done.stdout
 
 
 def test_a_change_is_checked_with_what_it_refers_to(tmp_path: Path, home: Path) -> None:
@@ -116,4 +116,4 @@ def test_it_can_be_installed_from_this_repository(tmp_path: Path, home: Path) ->
     words = ("try-repo", str(ROOT), "inference-platform-validate", "--all-files", "--verbose")
     done = pre_commit(project, *words, home=home)
     assert done.returncode == 0, done.stdout
-    assert f"{len(SMALL)} resources in {len(FILES)} files: no problems" in done.stdout
+    assert f"{len(SMALL)} resources in {len(FILES)} files: 0 errors" in done.stdout

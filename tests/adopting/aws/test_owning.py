@@ -319,7 +319,7 @@ def edit(folder: Path, change: Callable[[dict[str, Any], dict[str, Any]], None])
     entry = document["config"]["inference-platform:gpuNodes"]["types"]["g5.xlarge"]
     change(entry["ownedGroups"][0], entry)
     path.write_text(yaml.safe_dump(document))
-    return CliRunner().invoke(app, ["validate", "--stack", "prod", "--cwd", str(folder)])
+    return CliRunner().invoke(app, ["validate", "--output", "lines", "--stack", "prod", "--cwd", str(folder)])
 
 
 @pytest.mark.parametrize(("key", "value"), FIXED)
@@ -408,7 +408,7 @@ def test_where_a_group_cannot_be_owned(section: str, project: Path) -> None:
     settings = document["config"][f"inference-platform:{section}"]
     settings.update({"existing": False} if section == "cluster" else {"provisioner": "karpenter"})
     path.write_text(yaml.safe_dump(document))
-    done = CliRunner().invoke(app, ["validate", "--stack", "prod", "--cwd", str(project)])
+    done = CliRunner().invoke(app, ["validate", "--output", "lines", "--stack", "prod", "--cwd", str(project)])
     assert done.exit_code == 1
     reason = "requires the cluster that has the groups" if section == "cluster" else "is a managed node group"
     assert reason in done.output
@@ -416,7 +416,7 @@ def test_where_a_group_cannot_be_owned(section: str, project: Path) -> None:
 
 def test_what_models_need_of_owned_groups_is_found_by_the_plan(project: Path) -> None:
     write_model(project, flavor("g5.xlarge", pool="other"))
-    done = CliRunner().invoke(app, ["validate", "--stack", "prod", "--cwd", str(project)])
+    done = CliRunner().invoke(app, ["validate", "--output", "lines", "--stack", "prod", "--cwd", str(project)])
     assert done.exit_code == 1
     assert "gpuNodes.types.g5.xlarge.ownedGroups: models need nodes" in done.output
 

@@ -235,9 +235,12 @@ def test_the_command_lists_what_is_ignored(tmp_path: Path) -> None:
     file.write_text(yaml.safe_dump_all([TWO_GPUS, body]))
     done = CliRunner().invoke(app, ["validate", str(file)])
     assert done.exit_code == 0, done.output
-    (line,) = done.stdout.splitlines()
+    assert done.stdout == "2 resources in 1 file: 0 errors, 1 ignored (--details: ignored findings)\n"
+    lines = CliRunner().invoke(app, ["validate", str(file), "--details"]).stdout.splitlines()
+    assert lines[0].startswith(f"ignored[nodes-too-small] {file}:")
+    assert "  reason: two GPUs are shared as four" in lines
+    (line,) = CliRunner().invoke(app, ["validate", str(file), "--output", "lines"]).stdout.splitlines()
     assert line.endswith("[nodes-too-small] (ignored: two GPUs are shared as four)")
-    assert done.stderr.strip() == "2 resources in 1 file: no problems, 1 ignored"
     found = json.loads(CliRunner().invoke(app, ["validate", str(file), "--output", "json"]).stdout)
     assert [(each["rule"], each["ignored"]) for each in found] == [("nodes-too-small", "two GPUs are shared as four")]
 
