@@ -9,8 +9,10 @@ import typer
 
 from livefleet import Speeds
 from toolkit.printing import Format, Output
+from toolkit.screen import Details
 
 from .deploying.call import Deployer, StackCall
+from .errors import WorkbenchError
 from .prompts import agree, confirm, progress
 from .subject import complete_stack
 
@@ -76,13 +78,14 @@ def up(
     speed: Speed = None,
     start_speed: StartSpeed = None,
     no_live: NoLive = False,
+    details: Details = False,
 ) -> None:
     """Create or update the resources of a stack.
 
     The local engine asks for confirmation before it changes a cluster other than the workbench's simulated one.
     """
     from .deploying.starting import StackStart
-    from .deploying.tables import show_stack
+    from .deploying.tables import StackReport, show_gateway, show_headline, show_stack
 
     call = StackCall(stack, engine, kubeconfig, cwd.resolve())
     start = StackStart(call, starts=start_cluster, live=not no_live, speeds=Speeds(speed, start_speed))
@@ -91,23 +94,25 @@ def up(
     if cli:
         _exit(cli.up(yes=yes or start_cluster))
         exports = cli.outputs()
-        start.after(lambda: show_stack(exports, call))
-        show_stack(exports, call)
-        return
-    ask = bool(kubeconfig) and not yes
-    call.options = {
-        "wait": not no_wait,
-        "seconds": timeout,
-        "confirm": confirm if ask else agree,
-        # Without a prompt, the tables at the end are enough.
-        "brief": not ask,
-    }
-    with progress("deploying", prompts=ask) as status:
-        outcome = call.local(status).up()
-    if not outcome.ok:
-        raise typer.Exit(1)
-    start.after(lambda: show_stack(outcome.outputs, call))
-    show_stack(outcome.outputs, call)
+        show_headline(StackReport.of(call, exports))
+    else:
+        ask = bool(kubeconfig) and not yes
+        call.options = {
+            "wait": not no_wait,
+            "seconds": timeout,
+            "confirm": confirm if ask else agree,
+            "brief": not ask and not details,
+        }
+        with progress("deploying", prompts=ask) as status:
+            outcome = call.local(status, details=details, deployed=True).up()
+        if not outcome.ok:
+            raise typer.Exit(1)
+        exports = outcome.outputs
+    was_shown = start.after(lambda: show_stack(StackReport.of(call, exports), details=details))
+    if was_shown:
+        show_gateway(StackReport.of(call, exports))
+    else:
+        show_stack(StackReport.of(call, exports), details=details)
 
 
 def preview(
@@ -117,15 +122,16 @@ def preview(
     kubeconfig: Kubeconfig = "",
     cwd: Cwd = Path(),
     offline: Offline = False,
+    details: Details = False,
     output: Output = Format.TEXT,
 ) -> None:
-    """Show a preview of the changes that `up` would make, field by field."""
+    """Show a preview of the changes that `up` would make; with --details, field by field."""
     call = StackCall(stack, engine, kubeconfig, cwd.resolve(), {"offline": offline})
     cli = None if offline else call.cli()
     if cli:
         _exit(cli.preview(as_json=output is Format.JSON))
         return
-    call.local(as_json=output is Format.JSON).preview()
+    call.local(as_json=output is Format.JSON, details=details).preview()
 
 
 def destroy(
@@ -135,9 +141,11 @@ def destroy(
     kubeconfig: Kubeconfig = "",
     yes: Yes = False,
     cwd: Cwd = Path(),
+    details: Details = False,
 ) -> None:
     """Delete all resources of a stack."""
-    call = StackCall(stack, engine, kubeconfig, cwd.resolve(), {"confirm": agree if yes else confirm})
+    call = StackCall(stack, engine, kubeconfig, cwd.resolve())
+    call.options = {"confirm": agree if yes else confirm, "brief": yes and not details}
     from livefleet import LiveFolder, recover, withdraw
 
     folder = LiveFolder(call.state_dir)
@@ -150,7 +158,7 @@ def destroy(
         began = yes or code == 0
     else:
         with progress("deleting", prompts=not yes) as status:
-            outcome = call.local(status).destroy()
+            outcome = call.local(status, details=details).destroy()
         code, began = int(not outcome.ok), True
     # Also after a failure: no state records the objects of the live fleet, so nothing else would delete them.
     if began and not kubeconfig:
@@ -163,19 +171,23 @@ def outputs(
     stack: Stack = "local",
     engine: Engine = Deployer.AUTO,
     cwd: Cwd = Path(),
+    details: Details = False,
     output: Output = Format.TEXT,
 ) -> None:
-    """Show the outputs of a stack after the last `up`."""
-    from .deploying.tables import with_addresses
+    """Show the models of a stack after the last `up`, their addresses, and its other outputs.
+
+    Exit codes: 0 shown, 1 nothing is deployed or the simulated cluster does not run, 2 usage error.
+    """
+    from .deploying.outputs import read_outputs, show_outputs
 
     call = StackCall(stack, engine, "", cwd.resolve())
-    cli = call.cli()
-    values = with_addresses(cli.outputs() if cli else call.local().outputs(), call)
+    deployed = read_outputs(call)
     if output is Format.JSON:
-        sys.stdout.write(json.dumps(values, indent=2, sort_keys=True) + "\n")
-        return
-    for name in sorted(values):
-        sys.stdout.write(f"{name}: {json.dumps(values[name], sort_keys=True)}\n")
+        sys.stdout.write(json.dumps(deployed.values, indent=2, sort_keys=True) + "\n")
+    else:
+        show_outputs(deployed, call, details=details)
+    if deployed.problem:
+        raise WorkbenchError(deployed.problem)
 
 
 def _exit(code: int) -> None:

@@ -120,7 +120,7 @@ def test_a_published_deployment_is_adopted(
 
     screen = StringIO()
     engine_run(tmp_path, "dev", "preview", Display(screen))
-    assert f"= {len(read.adoption.imports)} to import" in screen.getvalue()
+    assert f" {len(read.adoption.imports)} to import" in screen.getvalue()
     assert "=> " not in screen.getvalue(), screen.getvalue()
     assert engine_run(tmp_path, "dev", "up").ok
     assert live(kube, objects) == before

@@ -114,7 +114,7 @@ def test_adopting_a_fleet_changes_nothing(kube: Kube, cluster: Running, fleet: F
     screen = StringIO()
     engine_run(tmp_path, "dev", "preview", Display(screen))
     shown = screen.getvalue()
-    assert f"= {len(read.adoption.imports)} to import" in shown
+    assert f" {len(read.adoption.imports)} to import" in shown
     assert " to update" not in shown
     assert "=> " not in shown, shown
     assert engine_run(tmp_path, "dev", "up").ok

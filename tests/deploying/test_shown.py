@@ -1,55 +1,68 @@
 """Where models answer on this machine, as ``up`` and ``outputs`` show it."""
 
-import io
+import json
+import shlex
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from livefleet.fleet import LiveFleet, ServedEndpoint
 from livefleet.lifecycle import live_processes
 from tests.deploying.fleets import endpoint, fleet_of, workload, written
 from toolkit.process import Process, save
+from toolkit.screen import Screen
 from workbench.deploying.call import Deployer, StackCall
-from workbench.deploying.tables import show_addresses, with_addresses
+from workbench.deploying.tables import StackReport, stack_lines, with_addresses
 
 
-def shown(folder: Path, fleet: LiveFleet, width: int, door: str = "") -> str:
-    out = io.StringIO()
-    show_addresses(fleet, written(folder, fleet, door=door), Console(file=out, width=width, highlight=False))
-    return out.getvalue()
+def shown(folder: Path, fleet: LiveFleet, width: int = 80, door: str = "", *, details: bool = False) -> str:
+    outputs = {"endpoints": {each.title: {"model": each.model, "url": each.url} for each in fleet.endpoints}}
+    report = StackReport("local", outputs, fleet=fleet, folder=written(folder, fleet, door=door))
+    return "\n".join(stack_lines(report, Screen(width), details=details))
 
 
-@pytest.mark.parametrize("width", [80, 120, 240])
-def test_addresses_and_lines_are_whole_at_every_width(tmp_path: Path, width: int) -> None:
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("door", ["", "http://127.0.0.1:4444"])
+def test_the_address_of_this_machine_is_whole_and_one_command_calls_it(tmp_path: Path, width: int, door: str) -> None:
     fleet = fleet_of(workload("llama2-7b-lora-support", model="microsoft/Phi-4-mini-instruct"), outside=True)
-    text = shown(tmp_path, fleet, width, "http://127.0.0.1:4444")
-    rows, _, lines = text.partition("Answers are simulated")
-    (row,) = [line for line in rows.splitlines() if "llama2-7b-lora" in line]
-    assert row.split()[-1] == "http://127.0.0.1:4000/v1"
-    assert "…" not in rows
-    assert all(len(line) <= width for line in rows.splitlines())
-    assert rows.startswith("On this machine (simulated)")
-    assert "http://127.0.0.1:4444/v1" in rows
-    curls = [line for line in lines.splitlines() if line.startswith("  curl ")]
-    assert len(curls) == 2
-    assert all(line.endswith("}'") for line in curls)
+    text = shown(tmp_path, fleet, width, door)
+    lines = text.splitlines()
+    assert lines[0].split() == ["MODEL", "$/MONTH", "ADDRESS"]
+    assert lines[1].split() == ["llama2-7b-lora-support", "-", "http://127.0.0.1:4000/v1"]
+    assert all(len(line) <= width for line in lines)
+    assert ("All models at the gateway: http://127.0.0.1:4444/v1" in lines) == bool(door)
+    (start,) = [number for number, line in enumerate(lines) if line.startswith("Call a model ")]
+    assert lines[start].endswith("; its answers are simulated:")
+    # As a shell reads it: a backslash joins two lines.
+    words = shlex.split("\n".join(lines[start + 1 : -2]).replace("\\\n", " "))
+    assert words[:3] == ["curl", "-N", f"{door or 'http://127.0.0.1:4000'}/v1/chat/completions"]
+    assert json.loads(words[-1])["model"] == "microsoft/Phi-4-mini-instruct"
+    assert text.count("curl") == 1
+
+
+def test_details_have_a_command_for_each_way(tmp_path: Path) -> None:
+    fleet = fleet_of(workload("m"), outside=True)
+    assert shown(tmp_path, fleet, door="http://127.0.0.1:4444", details=True).count("curl -N") == 2
 
 
 def test_what_plays_something_else_says_so(tmp_path: Path) -> None:
     one = workload("pair")
     routed = ServedEndpoint("pair", "pair", "openai", "http://r/v1", {"models/pair": 1.0}, stand_in="router")
     lost = ServedEndpoint("lost", "lost", "openai", "http://l/v1", {}, why="behind Service models/l is no workload")
-    text = shown(tmp_path, LiveFleet("local", (one,), (routed, lost)), 200)
-    assert "http://127.0.0.1:4000/v1 (for a router)" in text
-    assert "no answer: behind Service models/l is no workload" in text
+    lines = shown(tmp_path, LiveFleet("local", (one,), (routed, lost))).splitlines()
+    assert [line.split() for line in lines[1:3]] == [
+        ["lost", "-", "no", "answer"],
+        ["pair", "-", "http://127.0.0.1:4000/v1"],
+    ]
+    assert "note: pair answers for a router" in lines
+    assert "note: lost has no answer: behind Service models/l is no workload" in lines
 
 
 @pytest.mark.parametrize(
     ("name", "printed"), [("[bold]m[/bold]", "[bold]m[/bold]"), ("a\nb\x1b[31m\u202e", "a\\x0ab\\x1b[31m\\u202e")]
 )
 def test_hostile_names_are_text(tmp_path: Path, name: str, printed: str) -> None:
-    own = workload("m", model=name)
+    own = workload(name, model=name)
     found = endpoint(own)
     text = shown(tmp_path, LiveFleet("local", (own,), (found,)), 200)
     assert printed in text
@@ -85,7 +98,7 @@ def test_no_token_is_shown(tmp_path: Path) -> None:
     live = written(tmp_path, fleet_of(workload("m")))
     live.write_addresses("pods", control="http://127.0.0.1:3999", token="t0ken", endpoints={})
     assert "t0ken" not in repr(with_addresses({}, call(tmp_path)))
-    assert "t0ken" not in shown(tmp_path, fleet_of(workload("m")), 200)
+    assert "t0ken" not in shown(tmp_path, fleet_of(workload("m")), details=True)
 
 
 def test_processes_that_ended_by_themselves_are_told(tmp_path: Path) -> None:

@@ -22,13 +22,21 @@ class Stack:
         self.folder = folder
         self.kubeconfig = str(kubeconfig)
         self.screen = ""
+        self.details = True
         self.options = RunOptions(seconds=60)
         self.config: dict[str, str] = {}
+
+    @property
+    def words(self) -> str:
+        """The screen as one line: where text wraps depends on names."""
+        return " ".join(self.screen.split())
 
     def engine(self, program: Callable[[], Any]) -> tuple[LocalEngine, StringIO]:
         stream = StringIO()
         project = Project(self.folder, "proj", "dev", config=self.config)
-        engine = LocalEngine(project, self.folder / "stacks", Display(stream), self.options, program)
+        engine = LocalEngine(
+            project, self.folder / "stacks", Display(stream, details=self.details), self.options, program
+        )
         return engine, stream
 
     def run(self, what: str, program: Callable[[], Any] = lambda: None) -> Outcome:

@@ -51,7 +51,7 @@ def workbench(project: Path, *arguments: str) -> subprocess.CompletedProcess[str
 def test_preview_offline_needs_no_cluster(project: Path) -> None:
     done = workbench(project, "preview", "--offline")
     assert done.returncode == 0, done.stderr
-    assert "+ 2 to create" in done.stdout
+    assert "dev: 2 to create" in done.stdout
     assert "hidden-Qx9" not in done.stdout + done.stderr
     assert "\033" not in done.stdout
 
@@ -67,8 +67,8 @@ def test_the_whole_life_of_a_stack(project: Path, cluster: Running) -> None:
         left = {o["metadata"]["name"] for o in kube.list("v1", "ConfigMap", "default")}
 
     assert [done.returncode for done in (up, again, told, down)] == [0] * 4, up.stderr + down.stderr
-    assert "+ 2 created" in up.stdout
-    assert "0 changes" in again.stdout
+    assert "dev: 2 created in " in up.stdout
+    assert "no changes" in again.stdout
     assert json.loads(told.stdout) == {"size": 1, "token": "[secret]"}
     assert "from-command" not in left
 

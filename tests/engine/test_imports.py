@@ -67,14 +67,14 @@ def managers(obj: dict[str, Any]) -> list[str]:
 def test_an_import_leaves_the_object_as_it_is_and_takes_its_fields(live: Stack, kube: Kube, existing: str) -> None:
     before = deployed(kube, existing)
     preview = live.preview(program(live, existing, A="1", B="2"))
-    assert "= 2 to import" in live.screen
+    assert " 2 to import" in live.screen
     assert "to create" in live.screen  # the provider, which is no object
     assert preview.changed == 3
     assert live.rows() == {}
 
     assert live.up(program(live, existing, A="1", B="2")).ok
     after = deployed(kube, existing)
-    assert "= 2 imported" in live.screen
+    assert " 2 imported" in live.screen
     for path in ("uid", "generation"):
         assert after["metadata"][path] == before["metadata"][path]
     assert after["spec"] == before["spec"]
@@ -153,5 +153,5 @@ def test_an_import_that_was_deleted_later_is_created(live: Stack, kube: Kube, ex
 def test_an_offline_preview_shows_the_import(offline: Stack) -> None:
     offline.options = RunOptions(offline=True)
     offline.preview(program(offline, "models"))
-    assert "= 2 to import" in offline.screen
+    assert " 2 to import" in offline.screen
     assert "not compared with the cluster" in offline.screen

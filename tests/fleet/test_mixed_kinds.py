@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from components.checks.hardening.network_policies import Allowed, network_policies
 from components.checks.metrics.chain import metric_chain
@@ -19,7 +18,8 @@ from components.plan.view import view
 from components.resources.serving.fleet.outputs import models_of
 from tests.families.program import registered
 from tests.fleet.shelf import FAMILY, shelf
-from workbench.deploying.tables import show
+from toolkit.screen import Screen
+from workbench.deploying.tables import StackReport, stack_lines
 
 
 @pytest.fixture(autouse=True)
@@ -64,9 +64,8 @@ def test_the_outputs_count_all_sets_of_pods(mixed: Plan) -> None:
 
 
 def test_the_table_names_the_first_and_counts_the_others(mixed: Plan) -> None:
-    console = Console(width=200, record=True, highlight=False)
-    show({"models": {"books": model_of(mixed)}}, "/nowhere/kubeconfig", console)
-    assert "StatefulSet/books and 1 more" in console.export_text()
+    report = StackReport("dev", {"models": {"books": model_of(mixed)}})
+    assert "StatefulSet/books and 1 more" in "\n".join(stack_lines(report, Screen(200), details=True))
 
 
 def test_each_has_a_policy_and_a_monitor_of_its_own(mixed: Plan) -> None:

@@ -220,7 +220,7 @@ def test_a_deployment_from_beginning_to_end(workbench: Workbench, cluster: Runni
     assert {"name": "HF_TOKEN", "value": TOKEN} in container["env"]
     assert {"name": "HARMLESS", "value": f"key {FORM} inside"} in container["env"]
     assert TOKEN in container["args"]
-    assert "0 changes" in workbench.run("preview", "--engine", "local")
+    assert "no changes" in workbench.run("preview", "--engine", "local")
     workbench.models.write_text(MANIFESTS.replace(TOKEN, f"{TOKEN}-2").replace(FORM, f"{FORM}xY4"))
     for output in ("text", "json"):
         assert "[secret]" in workbench.run("preview", "--engine", "local", "--output", output)

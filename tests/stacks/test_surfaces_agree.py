@@ -4,7 +4,6 @@ For all models of the four stacks, each surface by its own code: the plan, its r
 ``up``, ``size``, and what is played by ``watch`` and ``load``.
 """
 
-import io
 import json
 from collections.abc import Iterator
 from decimal import Decimal
@@ -12,7 +11,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from components.fleet.demand import accelerated_nodes
 from components.fleet.instances import accelerator_resources, instance
@@ -32,7 +30,8 @@ from livefleet.reading.paces import speeds_of
 from tests.commands.sizing.runs import rows
 from tests.hostile.runs import ROOT, run
 from tests.livefleet.pods.test_states import Cluster, Pods
-from workbench.deploying.tables import show
+from toolkit.screen import Screen
+from workbench.deploying.tables import StackReport, stack_lines, whole_usd
 from workbench.sizing.inputs import parse_profiles
 from workbench.sizing.question import Comparison, candidates_of
 from workbench.sizing.targets import bare_model
@@ -123,9 +122,7 @@ def test_the_table_of_up(stack: str) -> None:
     found = plan_of(stack)
     bill = bill_of(found)
     outputs = {"models": models_of(found), "nodes": nodes_of(found), "cost": cost_of(found, bill)}
-    console = Console(width=300, record=True, file=io.StringIO())
-    show(outputs, "/nowhere", console)
-    lines = console.export_text().splitlines()
+    lines = stack_lines(StackReport("dev", outputs), Screen(300), details=True)
     for name, model in outputs["models"].items():
         first = (model.get("parts") or [model["workload"]])[0]
         assert any(line.split()[:1] == [name] and f"/{first}" in line for line in lines), name
@@ -133,7 +130,7 @@ def test_the_table_of_up(stack: str) -> None:
         assert any(line.split()[:3] == [name, group["instanceType"], str(group["nodes"])] for line in lines), name
     cost = outputs["cost"]
     month = cost["usdPerMonth"] if cost["region"] else cost["modelsUsdPerMonth"]
-    assert any(f" {month['now']:,.0f} USD a month now" in line for line in lines)
+    assert any(f" {whole_usd(month['now'])} a month" in line for line in lines)
     models = sum((each.usd_per_hour.now for each in bill.models if each.usd_per_hour), Decimal(0))
     assert cost["modelsUsdPerMonth"]["now"] == pytest.approx(float(models * 730), abs=0.01)
 

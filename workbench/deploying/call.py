@@ -2,7 +2,7 @@
 
 import enum
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,10 +55,29 @@ class StackCall:
             raise WorkbenchError("pulumi is not on the PATH; install the Pulumi CLI, or use --engine local")
         return None
 
-    def local(self, status: Callable[[str], None] = lambda _: None, *, as_json: bool = False) -> "LocalEngine":
+    def local(
+        self,
+        status: Callable[[str], None] = lambda _: None,
+        *,
+        as_json: bool = False,
+        details: bool = False,
+        deployed: bool = False,
+    ) -> "LocalEngine":
+        """Return the local engine.
+
+        Args:
+            status: Shows the progress.
+            as_json: Whether previews are JSON.
+            details: Whether each resource and field is shown.
+            deployed: Whether the headline tells which models are ready, because they are deployed by this command.
+
+        Raises:
+            WorkbenchError: the stack cannot be read.
+        """
         from ..engine.display import Display, JsonDisplay
         from ..engine.local import LocalEngine, RunOptions
         from ..engine.project import load_project
+        from .tables import StackReport
 
         override = str(Path(self.kubeconfig).resolve()) if self.kubeconfig else ""
         if override and not Path(override).is_file():
@@ -73,7 +92,11 @@ class StackCall:
             placeholder = self.state_dir / "offline.kubeconfig"
             placeholder.write_text("apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\n")
             project = load_project(self.cwd, self.stack, {"kubeconfig": str(placeholder)})
-        display = JsonDisplay() if as_json else Display()
+
+        def facts(exports: Mapping[str, Any]) -> Iterable[str]:
+            return StackReport.of(self, exports, asks=deployed).facts()
+
+        display = JsonDisplay() if as_json else Display(details=details, facts=facts)
         return LocalEngine(project, self.state_dir / "stacks", display, options)
 
     def sealed_project(self) -> "Project | None":

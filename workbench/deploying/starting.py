@@ -98,15 +98,19 @@ class StackStart:
             if not has_begun and not LiveFolder(self._call.state_dir).addresses().control:
                 self._restart_kwok(live=False)
 
-    def after(self, show: Callable[[], None]) -> None:
+    def after(self, show: Callable[[], None]) -> bool:
         """Start the gateway and the autoscaling programs.
 
         Args:
-            show: Prints the tables; called before programs are built, which takes minutes.
+            show: Prints the models; called before programs are built, which takes minutes.
+
+        Returns:
+            Whether the models were printed.
         """
         if not self._live:
-            return
-        if missing := self._play.unbuilt():
+            return False
+        missing = self._play.unbuilt()
+        if missing:
             show()
             self._print(
                 f"\nThe models answer already. Next, the programs of the gateway and of autoscaling are built "
@@ -115,6 +119,7 @@ class StackStart:
             )
         with self._progress() as progress:
             self._play.finish(progress)
+        return bool(missing)
 
     def _print(self, text: str) -> None:
         self._console.print(text, soft_wrap=True)
@@ -137,11 +142,14 @@ class StackStart:
         from ..cluster.binaries import NoControlPlaneError, unbuilt
         from ..cluster.cluster import SimulatedCluster
         from ..cluster.commands import shown_progress
-        from .tables import show
+        from .tables import StackReport, show_headline, show_stack
 
         if missing := unbuilt():
             # Models, nodes and endpoints as planned; the program logs its errors and warnings.
-            show(replace(self._call, options={"offline": True}).local().record(preview=True).exports, "")
+            planned = replace(self._call, options={"offline": True}).local().record(preview=True).exports
+            report = StackReport.of(self._call, planned, asks=False)
+            show_headline(report, "planned")
+            show_stack(report, details=False)
             self._print(
                 f"\nThis is the plan of stack {self._call.stack!r}. Next, the control plane is built "
                 f"({', '.join(missing)}), once for all clones: this takes about three minutes on two cores; the "

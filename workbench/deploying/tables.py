@@ -1,222 +1,374 @@
-"""The tables at the end of ``up``: models, nodes, endpoints, and the addresses of the live fleet."""
+"""What ``up`` and ``outputs`` show of a stack: its models with their addresses, and how to call one."""
 
-from collections.abc import Mapping, Sequence
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from rich.console import Console
-from rich.table import Column, Table
-from rich.text import Text
+from urllib.parse import urlsplit
 
 from components.contract.texts.printable import printable
-from components.fleet.shapes import shape_named
 from livefleet import LiveFolder, call_lines
-from toolkit.kube import Kube, KubeError
+from toolkit.printing import pluralize
+from toolkit.screen import Screen, Styled, TableColumn, columns_of, write
 
-from ..errors import WorkbenchError
+from ..engine.values import masked
 from .call import StackCall
+from .status import ClusterStatus, Readiness, parts_of
 
 if TYPE_CHECKING:
     from livefleet import LiveFleet
 
-_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
-
-_NOT_CHECKED = "not checked"
-WIDE = 240
-_MORE = (
-    "needed: nodes for the current replicas. ready: all nodes of the instance type. Simulated nodes are created in "
-    "steps of eight per group, which leaves room for more replicas."
-)
-
-
-def show(outputs: Mapping[str, Any], kubeconfig: str, console: Console | None = None) -> None:
-    """Print models with ready pods and endpoints, and node groups with ready nodes."""
-    models, endpoints, nodes = (_mapping(outputs, key) for key in ("models", "endpoints", "nodes"))
-    if not models and not nodes:
-        return
-    out = console or Console(highlight=False)
-    if not out.is_terminal:
-        out.width = WIDE  # do not truncate names in logs
-    status = _ClusterStatus.read(kubeconfig, models)
-    if models:
-        out.print(_models_table(models, endpoints, status, no_wrap=not out.is_terminal))
-    if nodes:
-        table = Table("group", "instance type", "needed", "ready", "accelerators", box=None, title="Nodes")
-        table.title_justify = "left"
-        for name, group in sorted(nodes.items()):
-            instance_type = str(group.get("instanceType"))
-            ready = str(status.nodes.get(instance_type, 0)) if status.reachable else "-"
-            add_row(table, name, instance_type, group.get("nodes"), ready, group.get("accelerators", 0))
-        out.print(table)
-    cost = _cost_line(_mapping(outputs, "cost"))
-    if cost:
-        out.print(Text(cost), soft_wrap=True)
-    if any(status.nodes.get(str(group.get("instanceType")), 0) > group.get("nodes", 0) for group in nodes.values()):
-        out.print(_MORE, soft_wrap=True)
-    if status.reachable:
-        out.print(f"export KUBECONFIG={Path(kubeconfig).resolve()}", soft_wrap=True, markup=False)
-
-
-def _cost_line(cost: Mapping[str, Any]) -> str:
-    """Format the cost of an environment, or, for an environment without cost, of its models at AWS prices."""
-    if not cost.get("models"):
-        return ""
-    region, date = printable(str(cost.get("region"))), printable(str(cost.get("date")))
-    month = cost["usdPerMonth" if region else "modelsUsdPerMonth"]
-    usd = f"{month['now']:,.0f} USD a month now, {month['min']:,.0f} at least and {month['max']:,.0f} at most"
-    if not region:
-        return f"On AWS, on demand in us-east-1 (prices of {date}), the models would cost {usd}."
-    missing = f"; without a price: {printable(', '.join(cost['unpriced']))}" if cost.get("unpriced") else ""
-    return f"Cost: {usd} ({region}, prices of {date}{missing})."
-
-
-def _mapping(outputs: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = outputs.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-class _ClusterStatus:
-    """Ready pods by workload and ready nodes by instance type; empty if the cluster is unreachable."""
-
-    def __init__(self) -> None:
-        self.pods: dict[tuple[str, str, str], tuple[int | None, int]] = {}
-        self.nodes: dict[str, int] = {}
-        self.reachable = False
-
-    @classmethod
-    def read(cls, kubeconfig: str, models: Mapping[str, Any]) -> "_ClusterStatus":
-        status = cls()
-        try:
-            with Kube.from_kubeconfig(Path(kubeconfig)) as kube:
-                for kind in sorted({kind for model in models.values() for kind, _ in _parts(model)}):
-                    status._count_pods(kube, kind)
-                for node in kube.list("v1", "Node"):
-                    status._count_node(node)
-        except (KubeError, WorkbenchError):
-            return status
-        status.reachable = True
-        return status
-
-    def _count_pods(self, kube: Kube, kind: str) -> None:
-        shape = shape_named(kind)
-        if shape is None:
-            return
-        for workload in kube.list(shape.api_version, kind):
-            meta, status = workload["metadata"], workload.get("status", {})
-            # Without its controller, as in the simulated cluster, a workload is accepted but has no status.
-            reported = not shape.requires or status
-            ready = status.get("readyReplicas", 0) if reported else None
-            self.pods[kind, meta["namespace"], meta["name"]] = ready, workload["spec"].get("replicas", 1)
-
-    def _count_node(self, node: Mapping[str, Any]) -> None:
-        if node.get("spec", {}).get("unschedulable"):
-            return  # the live fleet cordons nodes that it holds in reserve
-        conditions = node.get("status", {}).get("conditions") or ()
-        if any(c["type"] == "Ready" and c["status"] == "True" for c in conditions):
-            instance_type = node["metadata"].get("labels", {}).get(_INSTANCE_TYPE, "")
-            self.nodes[instance_type] = self.nodes.get(instance_type, 0) + 1
-
-
-def _models_table(
-    models: Mapping[str, Any], endpoints: Mapping[str, Any], status: _ClusterStatus, *, no_wrap: bool
-) -> Table:
-    # Users copy addresses: do not wrap them in a log.
-    endpoint_column = Column("endpoint", overflow="fold", no_wrap=no_wrap)
-    columns = ("name", "model", "workload", "ready", endpoint_column, "api", "memory")
-    table = Table(*columns, box=None, title="Models")
-    table.title_justify = "left"
-    for name, model in sorted(models.items()):
-        parts = _parts(model)
-        endpoint = endpoints.get(name) or {}
-        pods = [status.pods.get((kind, str(model.get("namespace")), part)) for kind, part in parts]
-        fit = str(model.get("fit") or "-")
-        add_row(
-            table,
-            name,
-            model.get("model"),
-            "/".join(parts[0]) + (f" and {len(parts) - 1} more" if len(parts) > 1 else ""),
-            _readiness([count for count in pods if count]),
-            _url(endpoint),
-            endpoint.get("api", "-"),
-            _NOT_CHECKED if fit.startswith(_NOT_CHECKED) else fit,  # the outputs hold the reason
-        )
-    for name, endpoint in sorted(endpoints.items()):
-        if name not in models:  # an alias of a model, or a route to several models
-            add_row(table, name, endpoint.get("model"), "-", "-", _url(endpoint), endpoint.get("api", "-"), "-")
-    return table
-
-
-def _parts(model: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return kind and name of the objects of a model; the name of its workload may be that of no object."""
-    default_kind = str(model.get("workloadKind"))
-    # If a resource has workloads of several kinds, a part has the form kind/name.
-    parts = [str(part).rpartition("/") for part in model.get("parts") or ()]
-    return [(kind or default_kind, name) for kind, _, name in parts] or [(default_kind, str(model.get("workload")))]
-
-
-def _url(endpoint: Mapping[str, Any]) -> str:
-    """Return the URL of a model, or its URL in the cluster while its load balancer has no address."""
-    url = str(endpoint.get("url") or "")
-    return url if "://" in url else str(endpoint.get("clusterUrl") or url or "-")
-
-
-def _readiness(counts: Sequence[tuple[int | None, int]]) -> str:
-    """Format ready and desired replicas: ``2/3``; ``accepted (3)`` if no controller reports a status."""
-    if not counts:
-        return "-"
-    ready, desired = [count for count, _ in counts if count is not None], sum(count for _, count in counts)
-    return f"{sum(ready)}/{desired}" if ready else f"accepted ({desired})"
-
-
-def add_row(table: Table, *cells: object) -> None:
-    """Add a row of plain text: names from manifests must not be read as markup or move the cursor."""
-    table.add_row(*(Text(printable(str(cell))) for cell in cells))
-
+    from ..engine.project import Project
 
 LOOPBACK = "loopback"
 """Key under which ``workbench outputs`` adds the addresses on this machine."""
-_ADDRESS = len("http://127.0.0.1:65535/v1")
+_MOST_ROWS = 12
+"""Models that are listed without details: with the headline and the command they fill one screen of 24 lines."""
+_CLUSTER_DOMAIN = ".svc.cluster.local"
+_NOT_CHECKED = "not checked"
+_NOTHING = "-"
 _SIMULATED = (
     "Answers are simulated: no model runs. Texts are made up; times are estimated from profiles of the models or "
     "from the memory bandwidth of their nodes."
 )
+_ROOM = (
+    "needed: nodes for the current replicas. ready: all nodes of the instance type. Simulated nodes are created in "
+    "steps of eight per group, which leaves room for more replicas."
+)
+_QUESTION = '{"model": %s, "messages": [{"role": "user", "content": "Why is the sky blue?"}]}'
 
 
-def show_stack(outputs: Mapping[str, Any], call: StackCall) -> None:
-    """Print the tables of a stack, and the addresses of its models on this machine."""
-    project = call.sealed_project()
-    kubeconfig = project.kubeconfig if project else ""
-    show(outputs, call.kubeconfig or str(call.cwd / kubeconfig))
-    folder = LiveFolder(call.state_dir)
-    fleet = None if call.kubeconfig else folder.running_fleet(call.stack)
-    if fleet and fleet.endpoints:
-        out = Console(highlight=False)
-        if not out.is_terminal:
-            out.width = WIDE
-        show_addresses(fleet, folder, out)
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """A model, or another endpoint that answers for one.
+
+    Attributes:
+        title: Name in the outputs.
+        ready: Its replicas; None if the cluster has no workload of it, or was not asked.
+        cost: US dollars a month, as the plan shows them; None if unknown.
+        address: Where a user calls it; empty if nothing answers.
+    """
+
+    title: str
+    is_model: bool
+    ready: Readiness | None
+    cost: float | None
+    address: str
 
 
-def show_addresses(fleet: "LiveFleet", folder: LiveFolder, out: Console) -> None:
-    """Print the addresses of the models on this machine, with example requests."""
-    addresses = folder.addresses()
-    # Users copy addresses: do not truncate them.
-    address_column = Column("address", min_width=_ADDRESS, overflow="fold")
-    names = (Column(name, overflow="fold") for name in ("endpoint", "model"))
-    table = Table(*names, address_column, box=None, title="On this machine (simulated)")
-    table.title_justify = "left"
-    for endpoint in sorted(fleet.endpoints, key=lambda endpoint: endpoint.title):
-        url = addresses.endpoints.get(endpoint.title, "-")
-        stand_in = f" (for a {endpoint.stand_in})" if endpoint.stand_in else ""
-        add_row(
-            table, endpoint.title, endpoint.model, f"no answer: {endpoint.why}" if endpoint.why else url + stand_in
+@dataclass(slots=True)
+class StackReport:
+    """The outputs of a stack, and what answers.
+
+    Attributes:
+        kubeconfig: Kubeconfig of its cluster; empty before there is one.
+        fleet: The simulated fleet that runs; None without one.
+        folder: Files of that fleet.
+    """
+
+    stack: str
+    outputs: Mapping[str, Any]
+    kubeconfig: str = ""
+    fleet: "LiveFleet | None" = None
+    folder: LiveFolder | None = None
+    status: ClusterStatus = field(default_factory=ClusterStatus)
+
+    @classmethod
+    def of(cls, call: StackCall, outputs: Mapping[str, Any], *, asks: bool = True) -> "StackReport":
+        """Return the report of a stack.
+
+        Args:
+            call: The command.
+            outputs: The outputs of the stack.
+            asks: Whether to ask the cluster which replicas are ready.
+        """
+        project = call.sealed_project()
+        kubeconfig = call.kubeconfig or _kubeconfig_of(call, project)
+        folder = LiveFolder(call.state_dir)
+        fleet = None if call.kubeconfig else folder.running_fleet(call.stack)
+        plain = masked(dict(outputs))
+        report = cls(call.stack, plain, kubeconfig, fleet, folder)
+        if asks and kubeconfig and (report.models or report.nodes):
+            report.status = ClusterStatus.read(kubeconfig, report.models)
+        return report
+
+    @property
+    def models(self) -> Mapping[str, Any]:
+        return _mapping(self.outputs, "models")
+
+    @property
+    def endpoints(self) -> Mapping[str, Any]:
+        return _mapping(self.outputs, "endpoints")
+
+    @property
+    def nodes(self) -> Mapping[str, Any]:
+        return _mapping(self.outputs, "nodes")
+
+    @property
+    def door(self) -> str:
+        """URL of the gateway on this machine; empty without one."""
+        return printable(self.folder.addresses().door_api) if self.fleet and self.folder else ""
+
+    # The answer
+
+    def facts(self) -> Iterator[str]:
+        """Yield the parts of the headline: how many models are ready, and what they cost."""
+        count = len(self.models)
+        if count:
+            ready = [self.status.readiness(model) for model in self.models.values()]
+            known = [each for each in ready if each]
+            if known:
+                complete = sum(each.complete for each in known)
+                of_all = f"{complete:,} of " if complete < count else ""
+                yield f"{of_all}{count:,} {'model' if count == 1 else 'models'} ready"
+            else:
+                yield pluralize(count, "model")
+        if cost := cost_in_words(_mapping(self.outputs, "cost")):
+            yield cost
+
+    def rows(self) -> list[ModelRow]:
+        """Return all endpoints: the models, then their aliases and routes."""
+        costs = _mapping(_mapping(self.outputs, "cost"), "models")
+        rows = []
+        for title in [*sorted(self.models), *sorted(set(self.endpoints) - set(self.models))]:
+            model = self.models.get(title)
+            month = _mapping(_mapping(costs, title), "usdPerMonth").get("now")
+            ready = self.status.readiness(model) if model else None
+            rows.append(ModelRow(title, model is not None, ready, month, self._address(title)))
+        return rows
+
+    def _address(self, title: str) -> str:
+        if self.fleet and self.folder:
+            played = {endpoint.title for endpoint in self.fleet.endpoints if not endpoint.why}
+            return self.folder.addresses().endpoints.get(title, "") if title in played else ""
+        return _url(_mapping(self.endpoints, title))
+
+    def model_lines(self, screen: Screen, *, details: bool) -> Iterator[str]:
+        """Yield the table of models, and the one address of all."""
+        rows = self.rows()
+        shown = rows
+        if not details and len(rows) > _MOST_ROWS:
+            # What is not ready comes first: it must not be among the rows that are left out.
+            shown = sorted(rows, key=lambda row: not (row.ready and not row.ready.complete))[:_MOST_ROWS]
+        # Names that pods use as well; --details and the JSON document have the long ones.
+        addresses = [row.address.replace(_CLUSTER_DOMAIN, "", 1) or "no answer" for row in shown]
+        columns = [TableColumn("MODEL", shortens=True), TableColumn("ADDRESS", whole=True)]
+        cells: list[list[str | Styled]] = [
+            [row.title, address] for row, address in zip(shown, addresses, strict=True)
+        ]
+        if any(row.ready for row in shown):
+            columns.insert(1, TableColumn("READY"))
+            for row, line in zip(shown, cells, strict=True):
+                line.insert(1, _ready(row.ready))
+        narrow = list(screen.table(columns, cells))
+        columns.insert(-1, TableColumn("$/MONTH", right=True))
+        for row, line in zip(shown, cells, strict=True):
+            line.insert(-1, _month(row.cost))
+        table = list(screen.table(columns, cells))
+        # Where long addresses leave no room for whole names, costs are details.
+        yield from table if _fits(table, len(shown), screen) else narrow
+        if len(rows) > len(shown):
+            yield f"and {len(rows) - len(shown):,} more (--details)"
+        if self.door:
+            yield f"All models at the gateway: {self.door}"
+        yield from self._silent(screen)
+
+    def _silent(self, screen: Screen) -> Iterator[str]:
+        """Yield why endpoints have no answer, and what is played by a stand-in."""
+        for endpoint in sorted(self.fleet.endpoints if self.fleet else (), key=lambda endpoint: endpoint.title):
+            if endpoint.why:
+                text = f"{endpoint.title} has no answer: {endpoint.why}"
+            elif endpoint.stand_in:
+                text = f"{endpoint.title} answers for a {endpoint.stand_in}"
+            else:
+                continue
+            yield from screen.text(f"note: {text}", "note", hanging="  ")
+
+    # How to call it
+
+    def call_lines(self, *, details: bool) -> Iterator[str]:
+        """Yield the command that calls a model; with details, one for each API."""
+        if self.fleet and self.folder:
+            lines = list(call_lines(self.fleet, self.folder, Path.cwd()))
+            for line in lines if details else lines[:1]:
+                yield f"Call a model {line.what}; its answers are simulated:"
+                yield from command_lines(line.line)
+            return
+        chats = [title for title in sorted(self.models) if self.endpoints.get(title, {}).get("api") == "openai"]
+        chats = [title for title in chats if _address_parts(_url(self.endpoints[title]))]
+        if chats and self.status.reachable and not self.is_simulated:
+            yield from self._request(chats[0])
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the nodes are simulated: without a live fleet, nothing answers there."""
+        cost = _mapping(self.outputs, "cost")
+        return bool(cost) and not cost.get("region")
+
+    def _request(self, title: str) -> Iterator[str]:
+        endpoint = self.endpoints[title]
+        url, model = _url(endpoint), shlex.quote(_QUESTION % json.dumps(endpoint.get("model"), ensure_ascii=False))
+        host, port, path = _address_parts(url) or ("", 0, "")
+        yield f"Call {printable(title)}:"
+        if host.endswith(_CLUSTER_DOMAIN):
+            service, namespace = host.split(".")[:2]
+            yield f"  kubectl --kubeconfig {shlex.quote(_from_here(self.kubeconfig))} -n {shlex.quote(namespace)} \\"
+            yield f"    port-forward {shlex.quote(f'service/{service}')} {port} &"
+            url = f"http://127.0.0.1:{port}{path}"
+        yield from command_lines(
+            f"curl {shlex.quote(f'{url}/chat/completions')} -H 'Content-Type: application/json' -d {model}"
         )
-    if addresses.door:
-        add_row(table, "gateway", "all models", addresses.door_api)
-    out.print(table)
-    out.print(_SIMULATED, soft_wrap=True, markup=False)
-    for line in call_lines(fleet, folder, Path.cwd()):
-        out.print(f"{line.what}:", soft_wrap=True, markup=False)
-        out.print(f"  {line.line}", soft_wrap=True, markup=False)
+
+    # Everything else
+
+    def detail_lines(self, screen: Screen) -> Iterator[str]:
+        """Yield workloads, memory, nodes, costs and addresses in the cluster."""
+        rows = []
+        costs = {row.title: row.cost for row in self.rows()}
+        for title, model in sorted(self.models.items()):
+            parts = parts_of(model)
+            further = f" and {len(parts) - 1} more" if len(parts) > 1 else ""
+            fit = str(model.get("fit") or _NOTHING)
+            fit = _NOT_CHECKED if fit.startswith(_NOT_CHECKED) else fit  # the outputs hold the reason
+            workload = "/".join(parts[0]) + further
+            rows.append([title, str(model.get("model")), workload, _month(costs[title]), fit])
+        if rows:
+            month = TableColumn("$/MONTH", right=True)
+            columns = [*map(TableColumn, ("MODEL", "NAME", "WORKLOAD")), month, TableColumn("MEMORY")]
+            yield from ("", *screen.table(columns, rows))
+        rows = [
+            [title, str(endpoint.get("api", _NOTHING)), _url(endpoint) or _NOTHING]
+            for title, endpoint in sorted(self.endpoints.items())
+        ]
+        if rows:
+            address = TableColumn("ADDRESS IN THE CLUSTER" if self.is_in_cluster else "ADDRESS", whole=True)
+            yield from ("", *screen.table([*map(TableColumn, ("ENDPOINT", "API")), address], rows))
+        yield from self._node_lines(screen)
+        for text in cost_details(_mapping(self.outputs, "cost")):
+            yield from ("", *screen.text(text))
+        if self.fleet:
+            yield from ("", *screen.text(_SIMULATED))
+        if self.status.reachable:
+            yield from ("", f"export KUBECONFIG={shlex.quote(str(Path(self.kubeconfig).resolve()))}")
+
+    @property
+    def is_in_cluster(self) -> bool:
+        """Whether all addresses are names of Services."""
+        return all(_CLUSTER_DOMAIN in _url(endpoint) for endpoint in self.endpoints.values())
+
+    def _node_lines(self, screen: Screen) -> Iterator[str]:
+        rows = []
+        for name, group in sorted(self.nodes.items()):
+            instance_type = str(group.get("instanceType"))
+            ready = str(self.status.nodes.get(instance_type, 0)) if self.status.reachable else _NOTHING
+            rows.append([name, instance_type, str(group.get("nodes")), ready, str(group.get("accelerators", 0))])
+        if not rows:
+            return
+        numbers = [TableColumn(title, right=True) for title in ("NEEDED", "READY", "GPUS")]
+        yield from ("", *screen.table([TableColumn("NODES"), TableColumn("INSTANCE"), *numbers], rows))
+        ready_nodes = self.status.nodes
+        groups = self.nodes.values()
+        if any(ready_nodes.get(str(group.get("instanceType")), 0) > group.get("nodes", 0) for group in groups):
+            yield from screen.text(_ROOM)
+
+
+def _fits(table: Sequence[str], rows: int, screen: Screen) -> bool:
+    """Whether each row of a table is one line of the screen."""
+    return len(table) == rows + 1 and all(columns_of(line) <= screen.width for line in table)
+
+
+def _month(cost: float | None) -> str:
+    return whole_usd(cost).removeprefix("$") if cost is not None else _NOTHING
+
+
+def _ready(ready: Readiness | None) -> Styled:
+    if ready is None or ready.ready is None:
+        return Styled(str(ready or _NOTHING), "dim")
+    return Styled(str(ready), "good" if ready.complete else "warning")
+
+
+def whole_usd(amount: float) -> str:
+    """Format an amount of the outputs in whole dollars, rounded as in a plan: ``$1,770``."""
+    return f"${Decimal(str(amount)).quantize(Decimal(1), rounding=ROUND_HALF_UP):,}"
+
+
+def cost_in_words(cost: Mapping[str, Any]) -> str:
+    """Return what an environment costs a month: ``$7,666 a month``, ``$0 now ($885 a month on AWS)``."""
+    if not cost.get("models"):
+        return ""
+    if not cost.get("region"):
+        return f"$0 now ({whole_usd(cost['modelsUsdPerMonth']['now'])} a month on AWS)"
+    month = cost["usdPerMonth"]
+    now, most = whole_usd(month["now"]), whole_usd(month["max"])
+    return f"{now} a month" + (f" (at most {most})" if most != now else "")
+
+
+def cost_details(cost: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the bounds of the cost, its region and date, and what has no price."""
+    if not cost.get("models"):
+        return
+    region, date = printable(str(cost.get("region"))), printable(str(cost.get("date")))
+    month = cost["usdPerMonth" if region else "modelsUsdPerMonth"]
+    now, least, most = (whole_usd(month[bound]) for bound in ("now", "min", "max"))
+    usd = f"{now} a month" if now == least == most else f"{now} a month now, {least} at least and {most} at most"
+    if region:
+        yield f"Cost: {usd} ({region}, prices of {date})."
+    else:
+        yield f"Cost on AWS: {usd} (on demand in us-east-1, prices of {date})."
+    if cost.get("unpriced"):
+        yield f"Without a price: {printable(', '.join(cost['unpriced']))}."
+
+
+def command_lines(command: str) -> Iterator[str]:
+    """Yield a curl command in several lines that a shell reads as one."""
+    first, *options = command.replace(" -H ", "\n-H ").replace(" -d ", "\n-d ").split("\n")
+    yield f"  {first}" + (" \\" if options else "")
+    for number, option in enumerate(options, 1):
+        end = " \\" if number < len(options) else ""
+        # Blanks between the members of a JSON object may be line breaks.
+        body, separator, messages = (
+            option.partition(', "messages": ') if option.startswith("-d ") else (option, "", "")
+        )
+        yield f"    {body}{',' if separator else ''}{end}"
+        if separator:
+            yield f'      "messages": {messages}'
+
+
+def show_stack(report: StackReport, *, details: bool) -> None:
+    """Print the models of a stack and how to call one, after the headline."""
+    write(stack_lines(report, Screen.of(), details=details))
+
+
+def stack_lines(report: StackReport, screen: Screen, *, details: bool) -> list[str]:
+    """Return the models of a stack, and the command that calls one; with details, everything else."""
+    lines: list[str] = []
+    if report.models or report.endpoints:
+        lines += report.model_lines(screen, details=details)
+    if details:
+        lines += report.detail_lines(screen)
+    if calls := list(report.call_lines(details=details)):
+        lines += ["", *calls]
+    if lines and not details:
+        lines += ["", *screen.text("(--details: nodes, costs, addresses in the cluster, each changed resource)")]
+    elif not lines and report.outputs:
+        lines.append(f"{pluralize(len(report.outputs), 'output')} (`workbench outputs` shows them)")
+    return lines
+
+
+def show_gateway(report: StackReport) -> None:
+    """Print what a gateway adds to a stack that was shown before it started."""
+    door = report.door
+    if door:
+        write([f"All models at the gateway: {door}", "", *report.call_lines(details=False)])
+
+
+def show_headline(report: StackReport, *facts: str) -> None:
+    """Print the first line about a stack."""
+    screen = Screen.of()
+    write(screen.text(f"{report.stack}: {'; '.join([*facts, *report.facts()])}", "bold", hanging="  "))
 
 
 def with_addresses(outputs: Mapping[str, Any], call: StackCall) -> dict[str, Any]:
@@ -233,3 +385,42 @@ def with_addresses(outputs: Mapping[str, Any], call: StackCall) -> dict[str, Any
         "prometheus": addresses.prometheus,
     }
     return {**outputs, LOOPBACK: {key: value for key, value in loopback.items() if value}}
+
+
+def _from_here(path: str) -> str:
+    """Return a path as it is written in this folder."""
+    file = Path(path)
+    return str(file.relative_to(Path.cwd())) if file.is_relative_to(Path.cwd()) else path
+
+
+def _kubeconfig_of(call: StackCall, project: "Project | None") -> str:
+    return str(call.cwd / project.kubeconfig) if project and project.kubeconfig else ""
+
+
+def _mapping(outputs: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = outputs.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _url(endpoint: Mapping[str, Any]) -> str:
+    """Return the URL of a model, or its URL in the cluster while its load balancer has no address."""
+    url = str(endpoint.get("url") or "")
+    return url if "://" in url else str(endpoint.get("clusterUrl") or "")
+
+
+def _address_parts(url: str) -> tuple[str, int, str] | None:
+    """Return host, port and path of a URL; None if it is none."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    if not parts.hostname:
+        return None
+    return parts.hostname, port or (443 if parts.scheme == "https" else 80), parts.path.rstrip("/")
+
+
+def _json(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)

@@ -1,15 +1,16 @@
-"""The output of the local engine: the resource tree, field-level differences, failures and the summary."""
+"""The output of the local engine: a headline, changes and failures; with details, each field."""
 
 import json
-import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from components.contract.texts.printable import printable, printable_lines
+from components.contract.texts.printable import printable
+from toolkit.printing import pluralize
+from toolkit.screen import Screen, Styled, TableColumn, write
 
-from .apply.execute import Failure
+from .apply.execute import Failure, Result
 from .diff import Change, changes
 from .plan import CHANGING, ChangePlan, Op, Step
 from .program.graph import PLANNED_ONLY
@@ -87,14 +88,14 @@ def _change_json(change: Change) -> dict[str, Any]:
 
 
 _MARKS = {
-    Op.CREATE: ("+", "32"),
-    Op.IMPORT: ("=", "36"),
-    Op.UPDATE: ("~", "33"),
-    Op.REPLACE: ("+-", "35"),
-    Op.DELETE: ("-", "31"),
-    Op.FORGET: ("-", "31"),
-    Op.SAME: (" ", "2"),
-    Op.PENDING: ("?", "36"),
+    Op.CREATE: ("+", "good"),
+    Op.IMPORT: ("=", "note"),
+    Op.UPDATE: ("~", "warning"),
+    Op.REPLACE: ("+-", "warning"),
+    Op.DELETE: ("-", "error"),
+    Op.FORGET: ("-", "error"),
+    Op.SAME: (" ", "dim"),
+    Op.PENDING: ("?", "note"),
 }
 _PAST_TENSE = {
     Op.CREATE: "created",
@@ -104,39 +105,101 @@ _PAST_TENSE = {
     Op.DELETE: "deleted",
     Op.FORGET: "kept",
 }
+_ORDER = (Op.REPLACE, Op.DELETE, Op.FORGET, Op.UPDATE, Op.IMPORT, Op.CREATE, Op.PENDING)
+"""The order of the list of changes: what may interrupt a model comes first."""
 _HIDDEN = (Op.SAME, Op.DISCARD)
 _MAX_SKIPPED = 5
-_MAX_ROWS = 40
-"""With more changes, the summary only counts them by kind."""
+_MAX_LISTED = 10
+"""With more changes of an operation, the list has one line for each of the largest kinds."""
 _MAX_WIDTH = 100
 """Maximum length of a value, in characters."""
+_SHORT = 24
+"""Maximum length of a changed value in the list of changes."""
+_TENTHS, _MINUTE = 10, 60
+_COLUMNS = (
+    TableColumn("CHANGE"),
+    TableColumn("COUNT", right=True),
+    TableColumn("KIND", shortens=True),
+    TableColumn("NAME", shortens=True),
+    TableColumn("FIELDS"),
+)
+Facts = Callable[[Mapping[str, Any]], Iterable[str]]
+"""Returns the parts of a headline that follow from the outputs of a stack."""
 
 
 class Display:
-    """Text output, colored on a terminal unless NO_COLOR is set (https://no-color.org)."""
+    """Text output: a headline and a list of the changes; with details, each resource and each field.
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    Args:
+        stream: Where to write. Default: stdout.
+        details: Whether to show the tree of resources and the changed fields.
+        facts: Returns further parts of the headline.
+    """
+
+    def __init__(self, stream: TextIO | None = None, *, details: bool = False, facts: Facts = lambda _: ()) -> None:
         self._stream = stream or sys.stdout
-        self.colour = self._stream.isatty() and not os.environ.get("NO_COLOR")
+        self._details = details
+        self._facts = facts
+        self._announced = False
+        self.screen = Screen.of(self._stream)
 
-    def line(self, text: str = "", code: str = "") -> None:
-        """Write text without control characters."""
-        self._stream.write(self._paint(printable_lines(text), code) + "\n")
+    def line(self, text: str = "", style: str = "") -> None:
+        """Write a line as it is, without control characters: rows of a tree and values are not wrapped."""
+        for part in text.splitlines() or [""]:
+            self._stream.write(self.screen.style(printable(part), style) + "\n")
 
-    def _paint(self, text: str, code: str) -> str:
-        return f"\033[{code}m{text}\033[0m" if self.colour and code and text.strip() else text
+    def text(self, content: str, style: str = "", *, indent: str = "", hanging: str | None = None) -> None:
+        """Write a text in lines of the width of the screen."""
+        for part in content.splitlines():
+            write(self.screen.text(part, style, indent=indent, hanging=hanging), self._stream)
+            indent = indent if hanging is None else hanging
 
-    def preview(self, plan: ChangePlan, root: str, outputs: OutputChanges) -> None:
+    def preview(self, plan: ChangePlan, root: str, outputs: OutputChanges, exports: Mapping[str, Any]) -> None:
         """Write the changes of a preview."""
-        self.tree(plan, root)
-        self.differences(plan)
-        if outputs.changes:
+        self._headline(root, plan, exports)
+        self.changes(plan, root)
+        if self._details and outputs.changes:
             self.line("Outputs:")
             for change in outputs.changes:
                 self._change("    ", change, width=None)
             if outputs.unchanged:
                 self.line(f"    {outputs.unchanged} unchanged")
-        self.planned(plan)
+        self._closing(plan, outputs)
+
+    def announce(self, plan: ChangePlan, root: str) -> None:
+        """Write the changes of a deployment before the user is asked to confirm them."""
+        self._headline(root, plan, {})
+        self.changes(plan, root)
+        self._announced = True
+
+    def _headline(self, root: str, plan: ChangePlan, exports: Mapping[str, Any]) -> None:
+        numbers = {op: _count(plan.having(op)) for op in CHANGING}
+        counts = [f"{number:,} to {op.value}" for op, number in numbers.items() if number]
+        if pending := _count(plan.having(Op.PENDING)):
+            counts.append(f"{pending:,} planned only")
+        parts = [", ".join(counts) or "no changes", *self._facts(exports)]
+        self.text(f"{_stack_name(root)}: {'; '.join(parts)}", "bold", hanging="  ")
+
+    def changes(self, plan: ChangePlan, root: str) -> None:
+        """Write the changes of each resource, or the tree and the fields with details."""
+        if self._details:
+            self.tree(plan, root)
+            self.differences(plan)
+        else:
+            self._list(plan.steps.values(), {op: op.value for op in Op})
+        self._notes(plan)
+
+    def _notes(self, plan: ChangePlan) -> None:
+        for note in plan.notes:
+            self.text(f"note: {note}", "note", hanging="  ")
+
+    def _list(self, steps: Iterable[Step], words: Mapping[Op, str]) -> None:
+        """Write a table of the changes, what may interrupt a model first."""
+        rows = [*change_rows(steps, words)]
+        # Most deployments only create: then no row has a field.
+        columns = _COLUMNS if any(row[-1] for row in rows) else _COLUMNS[:-1]
+        if rows:
+            write(self.screen.table(columns, (row[: len(columns)] for row in rows)), self._stream)
 
     def tree(self, plan: ChangePlan, root: str, *, everything: bool = False) -> None:
         """Write the tree of changing resources and their parents."""
@@ -150,128 +213,180 @@ class Display:
                 if step is None:
                     self.line(f"     {label}")
                     continue
-                mark, code = _MARKS[step.op]
+                mark, style = _MARKS[step.op]
                 op = "" if step.op is Op.SAME else step.op.value
                 fields = dict.fromkeys(f"{c.op}{c.path.split('.')[0].split('[')[0]}" for c in step.changes)
                 info = step.note or (f"[diff: {','.join(fields)}]" if fields else "")
                 if info.startswith(PLANNED_ONLY):  # the summary counts these resources
                     info = ""
                 text = f" {mark:<3} {label:<{type_width}}{urn_name(step.urn):<{name_width}}{op:<9}{info}".rstrip()
-                self.line(text, code)
-        for note in plan.notes:
-            self.line(f"note: {note}", "33")
-
-    def summary(self, plan: ChangePlan, root: str) -> None:
-        """Write the tree and the differences if there are few changes, else counts by kind."""
-        changing = plan.having(*CHANGING)
-        created = plan.having(Op.CREATE)
-        if len(changing) <= _MAX_ROWS:
-            self.tree(plan, root)
-            self.differences(plan)
-            return
-        for op in CHANGING:
-            kinds: dict[str, int] = {}
-            for step in plan.having(op):
-                type_ = _short_type(step.urn)
-                kind = "provider" if type_.startswith(PROVIDERS) else type_.rpartition(":")[2]
-                kinds[kind] = kinds.get(kind, 0) + 1
-            if kinds:
-                counts = ", ".join(
-                    f"{count} {kind}" for kind, count in sorted(kinds.items(), key=lambda e: (-e[1], e[0]))
-                )
-                mark, code = _MARKS[op]
-                self.line(f" {mark} {sum(kinds.values())} to {op.value}: {counts}", code)
-        if len(changing) - len(created) <= _MAX_ROWS:
-            self.differences(plan)
-        for note in plan.notes:
-            self.line(f"note: {note}", "33")
+                self.line(text, style)
 
     def differences(self, plan: ChangePlan) -> None:
         """Write the changed fields of each resource."""
         for step in plan.having(Op.IMPORT, Op.UPDATE, Op.REPLACE):
             if not step.changes:
                 continue
-            mark, code = _MARKS[step.op]
-            self.line(f"  {mark} {_short_type(step.urn)} {urn_name(step.urn)}", code)
+            mark, style = _MARKS[step.op]
+            self.line(f"  {mark} {_short_type(step.urn)} {urn_name(step.urn)}", style)
             for change in step.changes:
                 self._change("      ", change)
 
     def _change(self, indent: str, change: Change, width: int | None = _MAX_WIDTH) -> None:
-        replaces = "   <- forces replacement" if change.replaces else ""
-        code = {"+": "32", "-": "31", "~": "33"}[change.op]
+        style = {"+": "good", "-": "error", "~": "warning"}[change.op]
         text = {
             "+": f"+ {change.path}: {_value_text(change.new, width)}",
             "-": f"- {change.path}: {_value_text(change.old, width)}",
             "~": f"~ {change.path}: {_value_text(change.old, width)} => {_value_text(change.new, width)}",
         }[change.op]
-        self._stream.write(f"{indent}{self._paint(printable(text), code)}{self._paint(replaces, '35')}\n")
+        self.line(f"{indent}{text}{'   <- forces replacement' if change.replaces else ''}", style)
 
     def failures(self, failures: Sequence[Failure]) -> None:
         """Write the failed steps, then those skipped because of them."""
         if not failures:
             return
-        self.line("Failures:", "31;1")
-        ordered = sorted(failures, key=lambda f: (f.skipped, f.urn))
-        first_skipped = sum(not failure.skipped for failure in ordered)
-        for failure in ordered[: first_skipped + _MAX_SKIPPED]:
-            self.line(f"  {failure.urn}")
-            for text in failure.message.splitlines():
-                self.line(f"      {text}")
+        skipped = sorted(failure.urn for failure in failures if failure.skipped)
+        failed = sorted((failure for failure in failures if not failure.skipped), key=lambda failure: failure.urn)
+        shown_failures = failed if self._details else failed[:_MAX_LISTED]
+        for failure in shown_failures:
+            self.text(f"error: {_title(failure.urn)}", "error")
+            self.text(failure.message, indent="  ")
             for path, message in failure.causes:
-                self.line(f"      {path}: {message}" if path else f"      {message}")
-        further = len(ordered) - first_skipped - _MAX_SKIPPED
-        if further > 0:
-            self.line(f"  and {further} more skipped resources, which depend on failed ones")
-        late = any(failure.late for failure in ordered)
-        when = "If the machine was only busy" if late else "Once the cause is fixed"
-        self.line(f"Completed changes are recorded. {when}, run the same command again to continue.")
+                self.text(f"{path}: {message}" if path else message, indent="  ")
+        if len(failed) > len(shown_failures):
+            self.text(f"and {len(failed) - len(shown_failures)} more errors (--details)")
+        if skipped:
+            shown = skipped if self._details else skipped[:_MAX_SKIPPED]
+            further = [f"{len(skipped) - len(shown)} more (--details)"] if len(skipped) > len(shown) else []
+            names = ", ".join([*map(_title, shown), *further])
+            self.text(f"skipped, because they depend on what failed: {names}", indent="  ")
+        late = any(failure.late for failure in failures)
+        when = "if the machine was only busy" if late else "once the cause is fixed"
+        advice = f"completed changes are recorded; {when}, run the same command again to continue"
+        self.text(f"help: {advice}", hanging="  ")
 
-    def planned(self, plan: ChangePlan) -> None:
-        """Write the counts of a preview."""
-        counts = {op: len(plan.having(op)) for op in Op}
-        self._counts(
-            [f"{_MARKS[op][0]} {counts[op]} to {op.value}" for op in CHANGING if counts[op]],
-            same=counts[Op.SAME],
-            pending=counts[Op.PENDING],
-        )
-
-    def applied(self, plan: ChangePlan, done: Iterable[Step], failures: Sequence[Failure], seconds: float) -> None:
-        """Write the counts of a deployment."""
-        counts: dict[Op, int] = {}
-        for step in done:
-            counts[step.op] = counts.get(step.op, 0) + 1
-        lines = [f"{_MARKS[op][0]} {counts[op]} {_PAST_TENSE[op]}" for op in CHANGING if counts.get(op)]
-        failed = sum(not failure.skipped for failure in failures)
+    def applied(
+        self,
+        plan: ChangePlan,
+        root: str,
+        result: Result,
+        seconds: float,
+        exports: Mapping[str, Any],
+    ) -> None:
+        """Write what a deployment has done."""
+        done = [step for step in result.done if step.op in CHANGING]
+        numbers = {op: _count(step for step in done if step.op is op) for op in CHANGING}
+        counts = [f"{number:,} {_PAST_TENSE[op]}" for op, number in numbers.items() if number]
+        failed = sum(not failure.skipped for failure in result.failures)
         if failed:
-            lines.append(f"! {failed} failed, {len(failures) - failed} skipped")
-        self._counts(lines, same=len(plan.having(Op.SAME)), pending=len(plan.having(Op.PENDING)))
-        self.line(f"Duration: {seconds:.1f} s")
-
-    def _counts(self, lines: list[str], *, same: int, pending: int) -> None:
-        self.line("Resources:")
-        for text in lines or ["0 changes"]:
-            self.line(f"    {text}")
-        if same:
-            self.line(f"    {same} unchanged")
+            skipped = len(result.failures) - failed
+            counts.insert(0, f"{failed} failed" + (f", {skipped} skipped" if skipped else ""))
+        words = f"{', '.join(counts) or 'no changes'} in {duration(seconds)}"
+        facts = () if failed else self._facts(exports)
+        title = f"{_stack_name(root)}: {'; '.join([words, *facts])}"
+        self.text(title, "error" if failed else "bold", hanging="  ")
+        self.failures(result.failures)
+        if not self._announced:
+            self._notes(plan)
+            # What was only created is counted in the headline.
+            self._list([step for step in done if step.op is not Op.CREATE], _PAST_TENSE)
+        pending = _count(plan.having(Op.PENDING))
         if pending:
-            self.line(f"    {pending} planned only (not deployed by the local engine)")
+            self.text(f"note: {pending} planned only (not deployed by the local engine)", "note")
 
-    def outputs(self, outputs: Mapping[str, Any], *, brief: bool = False) -> None:
-        """Write stack outputs; with ``brief``, only their number."""
-        if not outputs:
-            return
-        if brief:
-            self.line(f"Outputs: {len(outputs)}; run `workbench outputs` to show them")
-            return
-        self.line("Outputs:")
-        for name in sorted(outputs):
-            value = masked(outputs[name])
-            if not isinstance(value, dict):
-                self.line(f"    {name}: {json.dumps(value, sort_keys=True)}")
-                continue
-            self.line(f"    {name}:")
-            for key in sorted(value):
-                self.line(f"        {key}: {json.dumps(value[key], sort_keys=True)}")
+    def _closing(self, plan: ChangePlan, outputs: OutputChanges) -> None:
+        """Count what is not shown."""
+        counts = []
+        if unchanged := _count(plan.having(Op.SAME)):
+            counts.append(f"{unchanged:,} unchanged")
+        if pending := _count(plan.having(Op.PENDING)):
+            counts.append(f"{pending:,} planned only (not deployed by the local engine)")
+        names = {change.path.split(".")[0].split("[")[0] for change in outputs.changes}
+        if names and not self._details:
+            counts.append(f"{pluralize(len(names), 'output')} changed")
+        more = "" if self._details else " (--details: each resource, field and output)"
+        self.text(f"{', '.join(counts) or '0 unchanged'}{more}")
+
+
+def change_rows(steps: Iterable[Step], words: Mapping[Op, str]) -> Iterator[tuple[str | Styled, ...]]:
+    """Yield a row for each change; where an operation has many of a kind, and for creations, one for each kind.
+
+    Args:
+        steps: The steps; components, which only group resources, are left out.
+        words: The words of the operations.
+    """
+    by_operation: dict[Op, list[Step]] = {}
+    for step in steps:
+        if not step.is_component:
+            by_operation.setdefault(step.op, []).append(step)
+    for op in _ORDER:
+        # Not in the order in which threads completed them.
+        found = sorted(by_operation.get(op, []), key=lambda step: (_kind(step), _name(step)))
+        mark, style = _MARKS[op]
+        change = Styled(f"{mark} {words.get(op, op.value)}", style)
+        by_kind: dict[str, list[Step]] = {}
+        for step in found:
+            # A group of its own for each step that a reader wants to see.
+            alone = op not in (Op.CREATE, Op.PENDING) and len(found) <= _MAX_LISTED
+            by_kind.setdefault(step.urn if alone else _kind(step), []).append(step)
+        groups = list(by_kind.values())
+        if op in (Op.CREATE, Op.PENDING):
+            groups.sort(key=len, reverse=True)
+        for group in groups[:_MAX_LISTED]:
+            names = sorted(map(_name, group))
+            rest = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            info = _info(group[0]) if len(group) == 1 else ""
+            yield change, str(len(group)), _kind(group[0]), names[0] + rest, info
+        others = groups[_MAX_LISTED:]
+        if others:
+            yield change, str(sum(map(len, others))), f"{len(others)} other kinds", "", ""
+
+
+def _count(steps: Iterable[Step]) -> int:
+    return sum(not step.is_component for step in steps)
+
+
+def _kind(step: Step) -> str:
+    type_ = _short_type(step.urn)
+    return "Provider" if type_.startswith(PROVIDERS) else type_.rpartition(":")[2]
+
+
+def _name(step: Step) -> str:
+    """Return namespace and name of an object, or the logical name of another resource."""
+    inputs = step.inputs or (step.node.inputs if step.node else None) or (step.row.inputs if step.row else None) or {}
+    meta = inputs.get("metadata") if step.is_object else None
+    name = meta.get("name") if isinstance(meta, Mapping) else None
+    if not isinstance(name, str):
+        return urn_name(step.urn)
+    namespace = meta.get("namespace") if isinstance(meta, Mapping) else None
+    return f"{namespace}/{name}" if isinstance(namespace, str) else name
+
+
+def _info(step: Step) -> str:
+    """Return why a resource changes: the note of its step, its one changed value, or its first changed field."""
+    if step.note and not step.note.startswith(PLANNED_ONLY):
+        return step.note
+    paths = list(dict.fromkeys(change.path for change in step.changes))
+    if len(step.changes) == 1 and (change := step.changes[0]).op == "~":
+        values = f"{_value_text(change.old, None)} => {_value_text(change.new, None)}"
+        if len(values) <= _SHORT:
+            return f"{change.path}: {values}"
+    return paths[0] + (f" and {len(paths) - 1} more" if len(paths) > 1 else "") if paths else ""
+
+
+def _stack_name(root: str) -> str:
+    return root.split("::", 1)[0].removeprefix("urn:pulumi:")
+
+
+def _title(urn: str) -> str:
+    return f"{_short_type(urn).rpartition(':')[2]} {urn_name(urn)}"
+
+
+def duration(seconds: float) -> str:
+    """Format the duration of a deployment: ``0.7 s``, ``42 s``, ``3 min``."""
+    if seconds < _TENTHS:
+        return f"{seconds:.1f} s"
+    return f"{seconds:.0f} s" if seconds < 2 * _MINUTE else f"{seconds / _MINUTE:.0f} min"
 
 
 def _visible_steps(plan: ChangePlan, *, everything: bool) -> dict[str, Step]:
@@ -312,5 +427,11 @@ def _value_text(value: Any, width: int | None) -> str:  # noqa: ANN401 - any JSO
 class JsonDisplay(Display):
     """Output that writes previews as JSON."""
 
-    def preview(self, plan: ChangePlan, root: str, outputs: OutputChanges) -> None:  # noqa: ARG002
+    def preview(
+        self,
+        plan: ChangePlan,
+        root: str,  # noqa: ARG002
+        outputs: OutputChanges,
+        exports: Mapping[str, Any],  # noqa: ARG002
+    ) -> None:
         write_json(self._stream, plan, outputs)

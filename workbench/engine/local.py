@@ -3,7 +3,7 @@
 import gc
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,7 +48,7 @@ class RunOptions:
     kubeconfig: str = ""
     existing: Existing = field(default_factory=dict)
     brief: bool = False
-    """Whether ``up`` summarizes many changes, and does not print outputs."""
+    """Whether the changes are shown only after they were made, because nobody is asked to confirm them."""
     confirm: Callable[[str], bool] = lambda _: True
     status: Callable[[str], None] = lambda _: None
 
@@ -93,10 +93,11 @@ class LocalEngine:
             plan = self._plan(graph, state, strict=False)
             before = state.fact(_OUTPUTS) or {}
             after = seal(graph.exports, state.key)
-            self._display.preview(plan, graph.root, output_changes(resealed(before, after, state.key), after))
+            changed = output_changes(resealed(before, after, state.key), after)
+            self._display.preview(plan, graph.root, changed, graph.exports)
             _check_protected(plan)
             self._dry_run_passed_through(plan)
-        return Outcome(graph.exports, changed=len(plan.having(*CHANGING)))
+        return Outcome(graph.exports, changed=_count(plan.having(*CHANGING)))
 
     def up(self) -> Outcome:
         """Create, update and delete resources according to the program."""
@@ -106,21 +107,16 @@ class LocalEngine:
             _check_deployable(graph)
             plan = self._plan(graph, state, strict=True)
             _check_protected(plan)
-            if self._options.brief:
-                self._display.summary(plan, graph.root)
-            else:
-                self._display.tree(plan, graph.root)
-                self._display.differences(plan)
+            if not self._options.brief and plan.having(*CHANGING):
+                self._display.announce(plan, graph.root)
             self._dry_run_passed_through(plan)
-            changing = self._planned = len(plan.having(*CHANGING))
+            changing = self._planned = _count(plan.having(*CHANGING))
             if changing and not self._options.confirm(f"Apply these {changing} changes?"):
                 raise WorkbenchError("nothing was changed")
             result = self._apply(plan, state)
             if not result.failures:
                 state.set_fact(_OUTPUTS, seal(graph.exports, state.key))
-            self._display.failures(result.failures)
-            self._display.outputs({} if result.failures else graph.exports, brief=self._options.brief)
-            self._display.applied(plan, result.done, result.failures, time.monotonic() - started)
+            self._display.applied(plan, graph.root, result, time.monotonic() - started, graph.exports)
         return Outcome(graph.exports, result.failures, _changed(result))
 
     def destroy(self) -> Outcome:
@@ -131,16 +127,16 @@ class LocalEngine:
             plan = self._plan(None, state, strict=True)
             _check_protected(plan)
             root = make_urn(project.stack, project.name, "", STACK_TYPE, f"{project.name}-{project.stack}")
-            self._display.tree(plan, root)
-            changing = self._planned = len(plan.having(*CHANGING))
+            if not self._options.brief:
+                self._display.announce(plan, root)
+            changing = self._planned = _count(plan.having(*CHANGING))
             if changing and not self._options.confirm(f"Delete these {changing} resources?"):
                 raise WorkbenchError("nothing was deleted")
             state.forget(plan.forgotten)
             result = self._remover(state, plan).delete(plan)
             if not result.failures:
                 state.set_fact(_OUTPUTS, {})
-            self._display.failures(result.failures)
-            self._display.applied(plan, result.done, result.failures, time.monotonic() - started)
+            self._display.applied(plan, root, result, time.monotonic() - started, {})
         return Outcome({}, result.failures, _changed(result))
 
     def _open_state(self) -> State:
@@ -164,6 +160,13 @@ class LocalEngine:
             f"{done} of {self._planned} changes were made and are recorded. Run the same command again to continue, "
             "or `workbench destroy` to delete everything."
         )
+
+    def is_deployed(self) -> bool:
+        """Whether the state of the stack contains a resource; does not create a state."""
+        if not State(self._folder, self._project.stack).exists:
+            return False
+        with self._open_state() as state:
+            return bool(state.rows())
 
     def outputs(self) -> dict[str, Any]:
         """Return the outputs of the last ``up``, secrets masked."""
@@ -287,7 +290,11 @@ def _check_deployable(graph: ResourceGraph) -> None:
 
 
 def _changed(result: Result) -> int:
-    return sum(step.op in CHANGING for step in result.done)
+    return _count(step for step in result.done if step.op in CHANGING)
+
+
+def _count(steps: Iterable[Step]) -> int:
+    return sum(not step.is_component for step in steps)
 
 
 def _check_protected(plan: ChangePlan) -> None:

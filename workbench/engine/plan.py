@@ -7,7 +7,7 @@ from typing import Any
 
 from .diff import Change
 from .program.graph import Node
-from .program.resources import CHARTS, KUBERNETES, urn_type
+from .program.resources import CHARTS, KUBERNETES, PROVIDERS, urn_type
 from .state import StateRow
 
 
@@ -59,6 +59,13 @@ class Step:
     def is_object(self) -> bool:
         """Whether the resource is a Kubernetes object."""
         return is_object(self.urn)
+
+    @property
+    def is_component(self) -> bool:
+        """Whether this is a component, which only groups resources: it is in no cluster, and is not counted."""
+        if self.node:
+            return not self.node.registration.custom
+        return not (self.is_object or urn_type(self.urn).rsplit("$", 1)[-1].startswith(PROVIDERS))
 
     @property
     def parent(self) -> str:

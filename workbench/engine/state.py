@@ -163,6 +163,11 @@ class State:
         self._db: sqlite3.Connection | None = None
         self.key = b""
 
+    @property
+    def exists(self) -> bool:
+        """Whether there is a file."""
+        return self._path.exists()
+
     def __enter__(self) -> "State":
         try:
             private_folder(self._path.parent)

@@ -147,7 +147,7 @@ def test_one_command_adopts_models_and_cluster(
     screen = StringIO()
     engine._display = Display(screen)
     engine.preview()
-    assert f"= {len(settings['adopted']['objects'])} to import" in screen.getvalue()
+    assert f" {len(settings['adopted']['objects'])} to import" in screen.getvalue()
     assert "=> " not in screen.getvalue(), screen.getvalue()
     assert stack(folder, on_aws).up().ok
     assert identity(everything(kube, NAMESPACE)) == before

@@ -87,7 +87,7 @@ def test_a_pod_that_nothing_makes_again_is_not_ended(live: Stack, kube: Kube, na
 
     outcome = live.up(program(live, namespace, mode="ReadWriteMany"))
     assert not outcome.ok
-    assert "pod by-hand mounts it and has no controller that would" in live.screen
+    assert "pod by-hand mounts it and has no controller that would" in live.words
     claim = kube.get("v1", "PersistentVolumeClaim", "cache", namespace)
     assert "deletionTimestamp" not in claim["metadata"]
     kube.delete("v1", "Pod", "by-hand", namespace, propagation="Foreground")

