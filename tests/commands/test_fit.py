@@ -26,17 +26,76 @@ def answer(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
     return found
 
 
+def words(*arguments: str | Path) -> str:
+    """Run a command, and return its output as one line."""
+    return " ".join(workbench(*arguments).stdout.split())
+
+
 def test_a_table_lists_the_cheapest_first() -> None:
-    done = workbench("fit", MODEL, "--max-len", "8192", "--users", "40")
+    done = workbench("fit", MODEL, "--max-len", "8192", "--users", "40", columns=80)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert lines[0] == "Qwen/Qwen2.5-7B-Instruct, vllm 0.20.0, 8,192 tokens, 40 users; on demand in us-east-1"
-    titles = "instance type|GPUs of a replica|TP x PP|replicas|verdict|cache GiB|longest context|users|tokens/s"
-    assert all(title in lines[2] for title in titles.split("|"))
+    assert lines[0].startswith("Qwen/Qwen2.5-7B-Instruct fits 10 GPU types, from $")
+    assert "vllm 0.20.0, 8,192 tokens a request, 40 users, on demand in us-east-1" in lines
+    assert ["GPU", "INSTANCE", "FITS", "USERS", "$/MONTH"] in [line.split() for line in lines]
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 24
     usd = [option["usdPerHour"] for option in answer(MODEL, "--max-len", "8192", "--users", "40")["options"]]
     assert usd == sorted(usd, key=lambda price: (price is None, price))
-    assert "Nine of ten published measurements are at most 1.25 times faster or 1.6 times slower." in done.stdout
-    assert "T4 16 GiB, V100 16 GiB, V100 32 GiB: it does not compute bfloat16" in done.stdout
+    text = words("fit", MODEL, "--max-len", "8192", "--users", "40", "--details")
+    assert "Nine of ten published measurements are at most 1.25 times faster or 1.6 times slower." in text
+    assert "not offered: T4 16 GiB, V100 16 GiB, V100 32 GiB: it does not compute bfloat16" in text
+
+
+def test_a_month_is_730_hours_of_the_whole_nodes_beside_the_share_that_is_used() -> None:
+    """Prices of p4d.24xlarge, of whose eight GPUs one is used, and of g6.xlarge, which has one."""
+    options = {option["instanceType"]: option for option in answer(MODEL)["options"]}
+    shared, whole = options["p4d.24xlarge"], options["g6.xlarge"]
+    assert shared["usdPerMonth"] == pytest.approx(shared["usdPerHour"] * 730, abs=0.01)
+    assert shared["usdPerMonthOfReplicas"] == pytest.approx(shared["usdPerMonth"] / 8, abs=0.01)
+    lines = workbench("fit", MODEL).stdout.splitlines()
+    prices = {line.split()[2]: line.split(maxsplit=6)[6] for line in lines if line.split()[2:3] == ["p4d.24xlarge"]}
+    text = f"{shared['usdPerMonthOfReplicas']:,.0f} of {shared['usdPerMonth']:,.0f}"
+    assert prices == {"p4d.24xlarge": text}
+    assert any(line.startswith(f"{text}: the share of p4d.24xlarge that the model uses") for line in lines)
+    assert any(line.split()[2:] == ["g6.xlarge", "2.4", "GiB", "2", f"{whole['usdPerMonth']:,.0f}"] for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("spelled", "count", "accelerator"),
+    [
+        ("2 x L40S", 2, "L40S"),
+        ("2 L40S", 2, "L40S"),
+        ("2x L40S", 2, "L40S"),
+        ("2 X l40s", 2, "L40S"),
+        ("4 RTX PRO Server 6000", 4, "RTX PRO Server 6000"),
+    ],
+)
+def test_accelerators_are_accepted_as_fit_prints_them(spelled: str, count: int, accelerator: str) -> None:
+    options = answer(MODEL, "--gpu", spelled, "--max-len", "8192")["options"]
+    assert {(option["acceleratorsPerReplica"], option["accelerator"]) for option in options} == {(count, accelerator)}
+
+
+def test_nodes_are_accepted_as_fit_prints_them() -> None:
+    assert answer(MODEL, "--gpu", "10 x g6e.xlarge")["options"] == answer(MODEL, "--gpu", "g6e.xlarge")["options"]
+
+
+def test_blanks_do_not_make_a_number() -> None:
+    done = workbench("fit", MODEL, "--gpu", "0 x L40S")
+    assert (done.returncode, "unknown accelerator or instance type '0 x L40S'" in done.stderr) == (2, True)
+
+
+def test_details_have_every_instance_type() -> None:
+    types = [option["instanceType"] for option in answer(MODEL)["options"]]
+    text = workbench("fit", MODEL, "--details").stdout
+    assert len(types) == 40
+    assert all(f" {name} " in text for name in types)
+    assert all(title in text for title in ("CACHE GIB", "CONTEXT", "TOKENS/S", "$/1M TOKENS", "TP x PP", "$/HOUR"))
+
+
+def test_the_earlier_name_of_the_format_still_works() -> None:
+    flags = ("fit", MODEL, "--gpu", "L40S")
+    assert workbench(*flags, "--format", "table").stdout == workbench(*flags, "-o", "text").stdout
 
 
 def test_markdown_has_the_same_rows() -> None:
@@ -44,7 +103,7 @@ def test_markdown_has_the_same_rows() -> None:
     markdown = workbench("fit", MODEL, "--gpu", "L40S", "--format", "markdown").stdout.splitlines()
     assert markdown[2].startswith("| instance type | GPUs of a replica |")
     rows = [line.strip("| ").split(" | ") for line in markdown if line.startswith("| ")][2:]
-    assert [row[0] for row in rows] == [line.split("  ")[0] for line in table[3 : 3 + len(rows)]]
+    assert [row[0] for row in rows] == [line.split()[2] for line in table if line.startswith("1 L40S ")]
 
 
 def test_an_accelerator_lists_every_type_with_it() -> None:
@@ -63,11 +122,13 @@ def test_what_does_not_fit_ends_with_1_and_says_by_how_much() -> None:
     flags = ("llama-3.1-8b-instruct", "--gpu", "1xL4")
     done = workbench("fit", *flags)
     assert done.returncode == 1
-    assert "L4 22 GiB (g6.xlarge, g6.2xlarge, g6.4xlarge, ...): short by " in done.stdout
+    text = " ".join(done.stdout.split())
+    assert text.startswith("meta-llama/Llama-3.1-8B-Instruct: does not fit 1xL4 ")
+    assert "does not fit L4 22 GiB (g6.xlarge, g6.2xlarge, g6.4xlarge, ...): short by " in text
     longest = next(refusal for refusal in answer(*flags, code=1)["refused"] if refusal["shortBytes"])[
         "longestContext"
     ]
-    assert f"fits with --max-len {longest}" in done.stdout
+    assert f"fits with --max-len {longest}" in text
     assert answer(*flags, "--max-len", str(longest))["options"][0]["longestContext"] == longest
     longer = answer(*flags, "--max-len", str(longest + 64), code=1)
     assert not longer["options"]
@@ -78,8 +139,12 @@ def test_terms_add_up_to_the_verdict() -> None:
     counted = [term for term in option["terms"] if term["counted"]]
     assert sum(term["bytes"] for term in counted) == option["neededBytes"]
     assert all(term["source"] for term in option["terms"])
-    text = workbench("fit", MODEL, "--gpu", "g6e.xlarge", "--max-len", "8192", "--explain").stdout
-    assert all(term["name"] in text and term["source"] in text for term in option["terms"])
+    done = workbench("fit", MODEL, "--gpu", "g6e.xlarge", "--max-len", "8192", "--explain", columns=80)
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    # Without blanks: long sources are wrapped.
+    text = "".join(done.stdout.split())
+    assert all("".join(f"{term['name']}:".split()) in text for term in option["terms"])
+    assert all("".join(term["source"].split()) in text for term in option["terms"])
 
 
 @pytest.mark.parametrize("family", ["llmaz", "llmkube", "kthena"])
@@ -181,12 +246,12 @@ def test_other_models_can_have_another_address(arguments: tuple[str, ...], setti
 def test_validate_reads_the_header_of_a_gguf_file(local: Path) -> None:
     flags = (GGUF, "--gpu", "g6e.2xlarge", "--max-len", "8192", "--yaml", "llmaz", "--weights", "acme/chat-gguf")
     (local / "chat.yaml").write_text(workbench("fit", *flags, cwd=local).stdout, encoding="utf-8")
-    unsized = workbench("validate", "chat.yaml", cwd=local)
-    assert (unsized.returncode, f"the size of the file {GGUF} is unknown" in unsized.stderr) == (0, True)
+    unsized = workbench("validate", "chat.yaml", "--details", cwd=local)
+    assert (unsized.returncode, f"the size of the file {GGUF} is unknown" in unsized.stdout) == (0, True)
     # Without a name, it describes the model that is loaded from a file of that name.
     for option in (GGUF, f"{GGUF}={GGUF}"):
         sized = workbench("validate", "chat.yaml", "--config", option, cwd=local)
-        assert (sized.returncode, sized.stdout, "not checked" in sized.stderr) == (0, "", False), sized.stderr
+        assert (sized.returncode, "not checked" in sized.stdout + sized.stderr) == (0, False), sized.stdout
     other = workbench("validate", "chat.yaml", "--config", f"{MODEL}={GGUF}", cwd=local)
     assert (other.returncode, f"no manifest serves {MODEL}" in other.stderr) == (2, True)
 
@@ -245,9 +310,9 @@ def test_an_unknown_architecture_is_reported(tmp_path: Path) -> None:
     assert "the architecture StrangeForCausalLM is unknown, and so is the size of the weights" in done.stderr
     index = {"metadata": {"total_size": 16 * 2**30}}
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
-    sized = workbench("fit", tmp_path, "--gpu", "g6e.xlarge", "--max-len", "8192")
+    sized = workbench("fit", tmp_path, "--gpu", "g6e.xlarge", "--max-len", "8192", "--details")
     assert sized.returncode == 0
-    assert "upper bound" in sized.stdout
+    assert "upper bound" in " ".join(sized.stdout.split())
 
 
 def test_a_gguf_file_is_served_by_llama_cpp(tmp_path: Path) -> None:
@@ -290,10 +355,10 @@ def test_missing_parts_of_a_split_gguf_file_are_named(tmp_path: Path) -> None:
 
 
 def test_a_number_of_parameters_is_an_estimate() -> None:
-    done = workbench("fit", "--parameters", "70B", "--max-len", "8192", "--gpu", "H100")
+    done = workbench("fit", "--parameters", "70B", "--max-len", "8192", "--gpu", "H100", "--details")
     assert done.returncode == 0
     assert "The size of the model is estimated from 70B parameters" in done.stdout
-    assert "an estimate" in done.stdout
+    assert any(line.split()[3].startswith("~") for line in done.stdout.splitlines() if " p5.48xlarge " in line)
 
 
 def test_a_region_has_its_prices() -> None:

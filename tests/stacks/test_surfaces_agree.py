@@ -31,7 +31,7 @@ from tests.commands.sizing.runs import rows
 from tests.hostile.runs import ROOT, run
 from tests.livefleet.pods.test_states import Cluster, Pods
 from toolkit.screen import Screen
-from workbench.deploying.tables import StackReport, stack_lines, whole_usd
+from workbench.deploying.tables import StackReport, output_usd, stack_lines
 from workbench.sizing.inputs import parse_profiles
 from workbench.sizing.question import Comparison, candidates_of
 from workbench.sizing.targets import bare_model
@@ -130,7 +130,7 @@ def test_the_table_of_up(stack: str) -> None:
         assert any(line.split()[:3] == [name, group["instanceType"], str(group["nodes"])] for line in lines), name
     cost = outputs["cost"]
     month = cost["usdPerMonth"] if cost["region"] else cost["modelsUsdPerMonth"]
-    assert any(f" {whole_usd(month['now'])} a month" in line for line in lines)
+    assert any(f" {output_usd(month['now'])} a month" in line for line in lines)
     models = sum((each.usd_per_hour.now for each in bill.models if each.usd_per_hour), Decimal(0))
     assert cost["modelsUsdPerMonth"]["now"] == pytest.approx(float(models * 730), abs=0.01)
 

@@ -4,7 +4,7 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -15,6 +15,7 @@ from toolkit.printing import pluralize
 from toolkit.screen import Screen, Styled, TableColumn, columns_of, write
 
 from ..engine.values import masked
+from ..planning.wording.figures import whole_usd
 from .call import StackCall
 from .status import ClusterStatus, Readiness, parts_of
 
@@ -281,7 +282,7 @@ def _fits(table: Sequence[str], rows: int, screen: Screen) -> bool:
 
 
 def _month(cost: float | None) -> str:
-    return whole_usd(cost).removeprefix("$") if cost is not None else _NOTHING
+    return output_usd(cost).removeprefix("$") if cost is not None else _NOTHING
 
 
 def _ready(ready: Readiness | None) -> Styled:
@@ -290,9 +291,9 @@ def _ready(ready: Readiness | None) -> Styled:
     return Styled(str(ready), "good" if ready.complete else "warning")
 
 
-def whole_usd(amount: float) -> str:
-    """Format an amount of the outputs in whole dollars, rounded as in a plan: ``$1,770``."""
-    return f"${Decimal(str(amount)).quantize(Decimal(1), rounding=ROUND_HALF_UP):,}"
+def output_usd(amount: float) -> str:
+    """Format an amount of the outputs in whole dollars, as a plan does: ``$1,770``."""
+    return whole_usd(Decimal(str(amount)))
 
 
 def cost_in_words(cost: Mapping[str, Any]) -> str:
@@ -300,9 +301,9 @@ def cost_in_words(cost: Mapping[str, Any]) -> str:
     if not cost.get("models"):
         return ""
     if not cost.get("region"):
-        return f"$0 now ({whole_usd(cost['modelsUsdPerMonth']['now'])} a month on AWS)"
+        return f"$0 now ({output_usd(cost['modelsUsdPerMonth']['now'])} a month on AWS)"
     month = cost["usdPerMonth"]
-    now, most = whole_usd(month["now"]), whole_usd(month["max"])
+    now, most = output_usd(month["now"]), output_usd(month["max"])
     return f"{now} a month" + (f" (at most {most})" if most != now else "")
 
 
@@ -312,7 +313,7 @@ def cost_details(cost: Mapping[str, Any]) -> Iterator[str]:
         return
     region, date = printable(str(cost.get("region"))), printable(str(cost.get("date")))
     month = cost["usdPerMonth" if region else "modelsUsdPerMonth"]
-    now, least, most = (whole_usd(month[bound]) for bound in ("now", "min", "max"))
+    now, least, most = (output_usd(month[bound]) for bound in ("now", "min", "max"))
     usd = f"{now} a month" if now == least == most else f"{now} a month now, {least} at least and {most} at most"
     if region:
         yield f"Cost: {usd} ({region}, prices of {date})."

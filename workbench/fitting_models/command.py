@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.printing import output_option, print_to_stderr
+from toolkit.screen import Details, Screen, write
 
 from ..errors import WorkbenchError
 
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
 
 
 class FitFormat(enum.StrEnum):
-    TABLE = "table"
+    TEXT = "text"
     JSON = "json"
     MARKDOWN = "markdown"
+    TABLE = "table"
+    """The earlier name of text."""
 
 
 _ENGINE = "vllm"
@@ -107,7 +110,8 @@ def fit(
     quantization: Quantization = "",
     arg: Args = None,
     region: Region = "",
-    form: Form = FitFormat.TABLE,
+    form: Form = FitFormat.TEXT,
+    details: Details = False,
     explain: Explain = False,
     yaml: Yaml = "",
     weights: Weights = "",
@@ -143,10 +147,13 @@ def fit(
 
         sys.stdout.write(as_json(question, answer))
     else:
-        from .report import lines
+        from .report import FitReport
 
-        details = lines(question, answer, is_complete=bool(gpu), explain=explain)
-        sys.stdout.write(details.markdown() if form is FitFormat.MARKDOWN else details.text())
+        report = FitReport.of(question, answer, gpu, everything=details or bool(gpu))
+        if form is FitFormat.MARKDOWN:
+            sys.stdout.write(report.markdown(explain=explain))
+        else:
+            write(report.text(Screen.of(), details=details, explain=explain))
     if not answer.options:
         raise typer.Exit(1)
 

@@ -50,6 +50,8 @@ def _option(option: "FitOption", users: int | None) -> dict[str, Any]:
         "usersPerReplica": option.users or None,
         "usdPerHour": _number(usd),
         "usdPerHourOfReplicas": _number(option.share_usd_per_hour),
+        "usdPerMonth": _monthly(usd),
+        "usdPerMonthOfReplicas": _monthly(option.share_usd_per_hour),
         "priceSource": option.price.source if option.price else None,
         "tokensPerSecond": speed.tokens if speed else None,
         "tokensPerSecondRange": [speed.low, speed.high] if speed else None,
@@ -77,3 +79,9 @@ def _refused(refusal: "Refusal") -> dict[str, Any]:
 
 def _number(value: Decimal | None) -> float | None:
     return None if value is None else float(value)
+
+
+def _monthly(hourly: Decimal | None) -> float | None:
+    from components.plan.costs.bill import HOURS_PER_MONTH
+
+    return None if hourly is None else round(float(hourly * HOURS_PER_MONTH), 2)

@@ -1,6 +1,7 @@
 """The arguments of the command line: the model, in any of four forms, and the accelerators."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,8 @@ _FORMS = (
     "or --parameters"
 )
 _CONFIG = "config.json"
+_NUMBER = re.compile(r"([1-9][0-9]?)(?: *x +| +x *| +)(\S.*)", re.IGNORECASE)
+"""A number of accelerators or nodes, with blanks."""
 
 
 class GivenModel(NamedTuple):
@@ -129,6 +132,10 @@ def given_accelerator(text: str) -> GivenAccelerator:
 
     if not text:
         return GivenAccelerator()
+    # As fit prints it: 2 L40S, 10 x p5.4xlarge.
+    if spaced := _NUMBER.fullmatch(text.strip()):
+        number, name = spaced.groups()
+        text = name if instance(name) else f"{number}x{name}"
     node = instance(text)
     if node is not None and node.accelerators:
         return GivenAccelerator(lambda other: other is node)
@@ -136,6 +143,11 @@ def given_accelerator(text: str) -> GivenAccelerator:
     if known is not None and known.types:
         several = known.count if "x" in text.lower() and text[0].isdecimal() else 0
         return GivenAccelerator(known.is_on, several)
+    counted = re.fullmatch(r"([1-9][0-9]?)x(.+)", text, re.IGNORECASE)
+    wanted = (counted[2] if counted else text).lower()
+    if any(node.accelerator and node.accelerator.lower() == wanted for node in instances().values()):
+        # An accelerator by the name that fit prints, such as RTX PRO Server 6000.
+        return GivenAccelerator(lambda node: node.accelerator.lower() == wanted, int(counted[1]) if counted else 0)
     accelerators = sorted({node.accelerator for node in instances().values() if node.accelerator})
     types = (name for name, node in instances().items() if node.accelerators)
     hint = did_you_mean(text, [*accelerators, *types]) or f"; accelerators: {', '.join(accelerators)}"
