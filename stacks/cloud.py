@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pulumi
-import pulumi_kubernetes
 
 from components.clouds.aws.environment import KARPENTER, own_groups
 from components.clouds.aws.facts.iam import DNS_CHALLENGES, controllers
@@ -23,6 +22,7 @@ from components.resources.aws.karpenter_access import KarpenterAccess
 from components.resources.aws.karpenter_pools import KarpenterPools
 from components.resources.aws.network import Network
 from components.resources.aws.provider import aws_provider
+from components.resources.serving.kubernetes_provider import KubernetesProvider
 from components.resources.serving.site import Site
 
 from .cloud_args import check_cloud, cluster_args, network_args
@@ -39,7 +39,7 @@ class CloudCluster:
         exports: Stack outputs about the cluster.
     """
 
-    provider: pulumi_kubernetes.Provider
+    provider: KubernetesProvider
     site: Site
     aws: pulumi.ProviderResource
     exports: Mapping[str, Any] = field(default_factory=dict)

@@ -7,14 +7,15 @@ from contextvars import ContextVar
 from pathlib import Path
 
 import pulumi
-import pulumi_kubernetes
 
+from components.contract.extras import with_extra
 from components.contract.problems import errors
 from components.families import load
 from components.plan.plan import Plan, plan
 from components.resources.serving.arguments import log_warnings
 from components.resources.serving.fleet.files import read_text
 from components.resources.serving.fleet.prices import own_prices
+from components.resources.serving.kubernetes_provider import KubernetesProvider
 from components.resources.serving.model_fleet import ModelFleet
 from components.resources.serving.site import Site
 
@@ -78,11 +79,15 @@ def deploy(settings: Settings) -> None:
 
 def _provide_cluster(
     settings: Settings, planned: Plan
-) -> tuple[pulumi_kubernetes.Provider, Site, pulumi.ProviderResource | None]:
+) -> tuple[KubernetesProvider, Site, pulumi.ProviderResource | None]:
     """Create the cluster, if the settings name a cloud, and export its outputs."""
     if settings.cloud != CloudName.AWS:
         return _kubeconfig_provider(settings), Site(settings.cluster_name), None
-    from .cloud import make_cloud
+    try:
+        from .cloud import make_cloud
+    except ModuleNotFoundError as error:
+        missing = with_extra(error, f"{settings.file}: inference-platform:cloud: {settings.cloud}")
+        raise pulumi.RunError(str(missing)) from error
 
     with settings_blamed(settings.file):
         cloud = make_cloud(settings, planned)
@@ -91,13 +96,13 @@ def _provide_cluster(
     return cloud.provider, cloud.site, cloud.aws
 
 
-def _kubeconfig_provider(settings: Settings) -> pulumi_kubernetes.Provider:
+def _kubeconfig_provider(settings: Settings) -> KubernetesProvider:
     if not os.path.isfile(settings.kubeconfig):  # noqa: PTH113  Path.is_file raises if the name is too long
         raise pulumi.RunError(
             f"no kubeconfig at {settings.kubeconfig} (inference-platform:kubeconfig); run `workbench up "
             "--start-cluster` to start a simulated cluster, or set the kubeconfig of your own cluster"
         )
-    return pulumi_kubernetes.Provider(
+    return KubernetesProvider(
         "cluster",
         kubeconfig=settings.kubeconfig,
         context=settings.context or None,

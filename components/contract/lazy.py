@@ -4,6 +4,8 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .extras import with_extra
+
 
 def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package.
@@ -19,7 +21,11 @@ def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]
         home = homes.get(name) or homes.get(name.removesuffix("Args"))
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(f".{home}", package), name)
+        try:
+            module = importlib.import_module(f".{home}", package)
+        except ModuleNotFoundError as error:
+            raise with_extra(error, name) from None
+        return getattr(module, name)
 
     return find
 

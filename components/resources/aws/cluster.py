@@ -23,7 +23,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pulumi
-import pulumi_kubernetes
 from pulumi_aws import eks, iam
 
 from ...clouds.aws.api_server import TUNNEL_PORT, kubeconfig, tunnel_command
@@ -31,6 +30,7 @@ from ...clouds.aws.nodes.releases import eks_release
 from ...clouds.aws.storage.volumes import VOLUME_DRIVER, encrypted_class, former_class
 from ...clouds.aws.words import NodeImage
 from ..serving.arguments import checked_args
+from ..serving.kubernetes_provider import KubernetesProvider
 from ..serving.objects import KubernetesObject, kubernetes_object, token
 from .args import ClusterArgs
 from .bastion import Bastion
@@ -180,7 +180,7 @@ class Cluster(pulumi.ComponentResource):
             self.tunnel = pulumi.Output.all(self.bastion.instance_id, cluster.endpoint).apply(
                 lambda known: tunnel_command(known[0], known[1], port or TUNNEL_PORT, region, profile)
             )
-        self.provider = pulumi_kubernetes.Provider(
+        self.provider = KubernetesProvider(
             self._name,
             kubeconfig=self.kubeconfig,
             cluster_identifier=f"{region}/{self._label}",

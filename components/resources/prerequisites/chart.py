@@ -24,6 +24,17 @@ _SECONDS = 900
 """Timeout of an installation: images are large, and nodes may have to be launched first."""
 
 
+class HelmRelease(pulumi.CustomResource):
+    """A release of Helm: to engine and provider what ``pulumi_kubernetes.helm.v3.Release`` is."""
+
+    status: pulumi.Output[Any]
+    """What Helm recorded, such as its revision."""
+
+    def __init__(self, name: str, inputs: Mapping[str, Any], opts: pulumi.ResourceOptions) -> None:
+        # The SDK's class sends the mark, and declares the output by a null, which is not sent.
+        super().__init__("kubernetes:helm.sh/v3:Release", name, {**inputs, "compat": "true", "status": None}, opts)
+
+
 class ChartComponent(pulumi.ComponentResource):
     """Installs one pinned chart and waits until its workloads are ready.
 
@@ -57,9 +68,6 @@ class ChartComponent(pulumi.ComponentResource):
                 pinned one.
             opts: The component's options.
         """
-        # Imports requests and a YAML reader, which most programs without charts do not need.
-        from pulumi_kubernetes.helm.v3 import Release, RepositoryOptsArgs
-
         super().__init__(token(type(self).__name__), name, {}, opts)
         pin = charts()[chart]
         version = args.get("version") or pin.version
@@ -68,20 +76,20 @@ class ChartComponent(pulumi.ComponentResource):
             pulumi.CustomResource(_DEFINITION, f"{name}-{body['spec']['names']['plural']}", dict(body), kept)
             for body in definitions_of(pin, version)
         ]
-        self.release = Release(
-            name,
-            chart=pin.chart,
-            version=version,
-            repository_opts=RepositoryOptsArgs(repo=pin.repo) if pin.repo else None,
-            name=pin.release,
-            namespace=pin.namespace,
-            create_namespace=pin.namespace != SYSTEM,
-            values=merged(values, args.get("values", {})),
-            atomic=self._awaited,
-            skip_await=None if self._awaited else True,
-            timeout=_SECONDS,
-            opts=pulumi.ResourceOptions(parent=self, depends_on=self.definitions),
-        )
+        inputs = {
+            "chart": pin.chart,
+            "version": version,
+            "repositoryOpts": {"repo": pin.repo} if pin.repo else None,
+            "name": pin.release,
+            "namespace": pin.namespace,
+            "createNamespace": pin.namespace != SYSTEM,
+            "values": merged(values, args.get("values", {})),
+            "atomic": self._awaited,
+            "skipAwait": None if self._awaited else True,
+            "timeout": _SECONDS,
+        }
+        options = pulumi.ResourceOptions(parent=self, depends_on=self.definitions, version=provider_version())
+        self.release = HelmRelease(name, inputs, options)
         self.namespace = pulumi.Output.from_input(pin.namespace)
         self.version = pulumi.Output.from_input(version)
         self.register_outputs({"namespace": self.namespace, "version": self.version})

@@ -83,7 +83,7 @@ class KthenaRouter(FixedChart):
 
     def _closed(self, service: str) -> dict[str, Any]:
         # Each revision of the release resets the Service, so that the patch must be applied again.
-        revision = self.release.status.apply(lambda status: str(getattr(status, "revision", "")))
+        revision = self.release.status.apply(lambda status: str((status or {}).get("revision", "")))
         annotations = {"pulumi.com/patchForce": "true", f"{PACKAGE}/closed-at-revision": revision}
         metadata = {"name": service, "namespace": self.namespace, "annotations": annotations}
         return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"type": "ClusterIP"}}

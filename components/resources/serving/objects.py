@@ -14,6 +14,8 @@ from ...contract.schema.empty import without_empty
 from ...contract.texts.secrets import replace_in_object
 
 PACKAGE = "inference-platform"
+PROVIDER_VERSION = "4.34.2"
+"""Version of the provider plugin without the SDK: that of the lock file."""
 _SECRET_FIELDS = ["data", "stringData"]
 
 
@@ -29,8 +31,11 @@ def kubernetes_token(api_version: str, kind: str) -> str:
 
 @functools.cache
 def provider_version() -> str:
-    """Return the version of the provider plugin, which is that of the installed SDK."""
-    return importlib.metadata.version("pulumi-kubernetes")
+    """Return the version of the provider plugin: that of the installed SDK, which programs may use beside us."""
+    try:
+        return importlib.metadata.version("pulumi-kubernetes")
+    except importlib.metadata.PackageNotFoundError:
+        return PROVIDER_VERSION
 
 
 class KubernetesObject(pulumi.CustomResource):
