@@ -17,6 +17,7 @@ from ..folder import LiveFolder
 from ..go_tools import unbuilt
 from .envoy import envoy_command
 from .keys import KEY, ensure_certificates, ensure_keys
+from .messages import check_messages
 from .programs import GATEWAY, door_programs
 from .references import door_objects
 from .status import IDENTITY, STATUS, DoorStatus, digest_of
@@ -44,6 +45,7 @@ class DoorPart:
             UserError: a program is not available on this machine.
         """
         try:
+            check_messages()
             door_programs(progress)
         except UserError as error:
             raise UserError(

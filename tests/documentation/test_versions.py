@@ -16,9 +16,9 @@ COMPONENTS = ROOT / "components"
 
 def least(package: str) -> str:
     """The oldest version of a package that is allowed, without a patch number."""
-    (found,) = (
-        re.match(rf"{package}>=(\d+\.\d+)", each) for each in PROJECT["dependencies"] if f"{package}>" in each
-    )
+    extras = PROJECT["optional-dependencies"].values()
+    allowed = [*PROJECT["dependencies"], *(each for extra in extras for each in extra)]
+    (found,) = (re.match(rf"{package}>=(\d+\.\d+)", each) for each in allowed if f"{package}>" in each)
     assert found
     return found[1]
 

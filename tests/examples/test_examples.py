@@ -81,10 +81,16 @@ def test_the_commands_run(folder: Path, name: str) -> None:
     assert SHOWN[name] in printed
 
 
+def _is_on_aws(name: str) -> bool:
+    return any("cloud: aws" in path.read_text() for path in (EXAMPLES / name).glob("Pulumi.*.yaml"))
+
+
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in EXAMPLES.glob("*/requirements.txt")))
 def test_a_project_requires_this_release(name: str) -> None:
     required = (EXAMPLES / name / "requirements.txt").read_text()
-    assert required == f"inference-platform[workbench]=={__version__}\n"
+    program = (EXAMPLES / name / "__main__.py").read_text()
+    extra = "[kubernetes]" if "import pulumi_kubernetes" in program else "[aws]" if _is_on_aws(name) else ""
+    assert required == f"inference-platform{extra}=={__version__}\n"
     assert yaml.safe_load((EXAMPLES / name / "Pulumi.yaml").read_text())["name"] == name
 
 
@@ -97,7 +103,7 @@ def test_the_workflow_is_valid_and_pinned() -> None:
     assert workflow["permissions"] == {}
     assert workflow["jobs"]["plan"]["permissions"] == {"contents": "read"}
     assert len(re.findall(r"uses: [\w/-]+@[0-9a-f]{40} ", path.read_text())) == path.read_text().count("uses:")
-    assert f"'inference-platform[workbench]=={__version__}'" in path.read_text()
+    assert f"install inference-platform=={__version__}" in path.read_text()
     (run,) = re.findall(r"run: workbench (.*) --base", path.read_text())
     assert run.split() == typed("pull-requests")[0][1:5]
 

@@ -150,17 +150,6 @@ def test_the_cluster_is_built_from_files_of_the_wheel(installed: Path, project: 
     assert shown.stdout.startswith(str(installed / PACKAGE / "workbench" / "tools"))
 
 
-def test_it_says_what_to_install_where_only_the_components_are(installed: Path, project: Path) -> None:
-    """``pip install inference-platform``, without the extra."""
-    without = f"import sys\nsys.modules['typer'] = None\n{RUN}"
-    command = [sys.executable, "-c", without, "validate", "models.yaml"]
-    done = subprocess.run(
-        command, cwd=project, env=environment(installed), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
-    assert done.stderr == "the command line needs typer: pip install 'inference-platform[workbench]'\n"
-
-
 def test_the_package_knows_its_version(installed: Path, project: Path) -> None:
     script = f"import {PACKAGE}, sys; print({PACKAGE}.__version__); assert 'pulumi' not in sys.modules"
     command = [sys.executable, "-c", script]

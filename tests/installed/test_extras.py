@@ -1,18 +1,13 @@
 """Large packages are extras of their own: each command works without them, or names the extra that it needs."""
 
-import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.layers.modules import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-EXTRAS = PROJECT["optional-dependencies"]
-LARGE = {"matplotlib": "plot", "scipy": "fit", "boto3": "aws"}
 BENCHMARK = "concurrency,itl_ms\n1,20\n2,21\n4,23\n8,27\n16,35\n"
 
 
@@ -27,38 +22,26 @@ def run(without: str, folder: Path, *words: str) -> subprocess.CompletedProcess[
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize(("package", "extra"), LARGE.items())
-def test_they_are_in_extras_of_their_own(package: str, extra: str) -> None:
-    holding = [
-        name
-        for name, packages in {**EXTRAS, "": PROJECT["dependencies"]}.items()
-        if any(re.match(rf"{package}\b", each) for each in packages)
-    ]
-    assert holding == [extra]
-    assert f"--extra {extra} " in (ROOT / "Makefile").read_text()
-    assert re.search(rf"^{package}==", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
-
-
 def test_without_scipy_a_fit_names_its_extra(tmp_path: Path) -> None:
     (tmp_path / "bench.csv").write_text(BENCHMARK)
     done = run("scipy.special", tmp_path, "fit-profile", "bench.csv")
     assert (done.returncode, done.stdout) == (1, "")
     assert "fit-profile needs scipy" in done.stderr
-    assert "pip install 'inference-platform[workbench,fit]'" in done.stderr
+    assert "pip install 'inference-platform[fit]'" in done.stderr
 
 
 def test_without_matplotlib_a_picture_names_its_extra(tmp_path: Path) -> None:
     (tmp_path / "bench.csv").write_text(BENCHMARK)
     done = run("matplotlib", tmp_path, "fit-profile", "bench.csv", "--plot", "fit.svg")
     assert done.returncode == 1
-    assert "pictures need matplotlib: pip install 'inference-platform[workbench,plot]'" in done.stderr
+    assert "pictures need matplotlib: pip install 'inference-platform[plot]'" in done.stderr
     assert run("matplotlib", tmp_path, "fit-profile", "bench.csv").returncode == 0
 
 
 def test_without_boto3_an_adoption_names_its_extra(tmp_path: Path) -> None:
     done = run("boto3", tmp_path, "adopt", "fleet", "--aws", "prod")
     assert done.returncode == 2
-    assert done.stderr == "--aws requires boto3: pip install 'inference-platform[workbench,aws]'\n"
+    assert done.stderr == "--aws requires boto3: pip install 'inference-platform[aws]'\n"
     (tmp_path / "state.json").write_text("{}")
     done = run("boto3", tmp_path, "adopt", "fleet", "--terraform", "state.json")
     assert "state.json: the file: has no values" in done.stderr
@@ -68,11 +51,11 @@ def test_a_load_begins_only_where_its_page_can_be_drawn(tmp_path: Path) -> None:
     words = ("load", "--model", "m", "--url", "http://127.0.0.1:9/v1", "--rate", "1", "--duration", "1s")
     done = run("matplotlib", tmp_path, *words, "--save", "page.html")
     assert done.returncode == 1
-    assert done.stderr == "pictures need matplotlib: pip install 'inference-platform[workbench,plot]'\n"
+    assert done.stderr == "pictures need matplotlib: pip install 'inference-platform[plot]'\n"
     assert "pictures need" not in run("matplotlib", tmp_path, *words, "--save", "page.json").stderr
 
 
-@pytest.mark.parametrize("package", LARGE)
+@pytest.mark.parametrize("package", ["matplotlib", "scipy", "boto3"])
 def test_other_commands_need_neither(package: str, tmp_path: Path) -> None:
     done = run(package, tmp_path, "validate", str(ROOT / "stacks/models/qwen-chat.yaml"))
     assert done.returncode == 0, done.stderr

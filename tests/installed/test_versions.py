@@ -30,12 +30,11 @@ __all__ = ["project"]
 def requirements() -> dict[str, str]:
     """Every package that is installed for a user, with the versions that are allowed."""
     described = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    allowed = [
-        *described["dependencies"],
-        *(one for name in ("workbench", "plot", "fit", "aws") for one in described["optional-dependencies"][name]),
-    ]
-    names = [re.split(r"[<>=!~]", each)[0] for each in allowed]
-    return {name: each.removeprefix(name) for name, each in zip(names, allowed, strict=True)}
+    extras = described["optional-dependencies"]
+    names = ("aws", "fit", "gateway", "kubernetes", "plot")
+    allowed = [*described["dependencies"], *(each for name in names for each in extras[name])]
+    packages = [re.split(r"[<>=!~]", each)[0] for each in allowed]
+    return {package: each.removeprefix(package) for package, each in zip(packages, allowed, strict=True)}
 
 
 def oldest() -> list[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Corner = Literal["upper right", "upper left", "lower right"]
 _INCHES = (10, 6)
 _DPI = 120
-_MISSING = "pictures need matplotlib: pip install 'inference-platform[workbench,plot]'"
+_MISSING = "pictures need matplotlib: pip install 'inference-platform[plot]'"
 _SALT = "inference-platform"
 """Salt of IDs in SVG files; without it they are random."""
 

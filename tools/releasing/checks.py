@@ -93,10 +93,10 @@ def _content(wheel: Path) -> dict[str, bytes]:
 def _check_command(source: ReleaseSource, wheel: Path, folder: Path) -> str:
     """Install the wheel with its command line and nothing else, and run it."""
     python = _environment(folder)
-    # pip accepts no hashes for extras of a wheel that requires ranges: the tested versions, without their hashes.
+    # pip accepts no hashes for a wheel that requires ranges: the tested versions, without their hashes.
     versions = re.findall(r"^[\w.-]+==[^\\\n]*", source.read("requirements.lock"), re.MULTILINE)
     (folder / "constraints.txt").write_text("\n".join(versions))
-    requirement = f"{source.name}[workbench] @ {wheel.resolve().as_uri()}"
+    requirement = f"{source.name} @ {wheel.resolve().as_uri()}"
     _run([python, "-m", "pip", "install", "--quiet", "--constraint", "constraints.txt", requirement], folder)
     workbench = str(Path(python).with_name("workbench"))
     version = _run([workbench, "--version"], folder)

@@ -19,8 +19,8 @@ from packaging.utils import canonicalize_name
 
 from .sources import ReleaseError, ReleaseSource
 
-_EXTRAS = ("workbench", "plot", "fit", "aws")
-"""Extras of the wheel; ``dev`` is for contributors."""
+_EXTRAS = ("aws", "fit", "gateway", "kubernetes", "plot")
+"""Extras of the wheel; ``all`` is all of them, and ``dev`` is for contributors."""
 _LONGEST_LICENSE = 60
 """Characters of a license field; longer ones are whole texts."""
 

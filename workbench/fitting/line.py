@@ -127,9 +127,7 @@ def _quantile(free: int) -> float:
     try:
         from scipy.special import stdtrit
     except ModuleNotFoundError as error:
-        raise WorkbenchError(
-            f"fit-profile needs {error.name}: pip install 'inference-platform[workbench,fit]'"
-        ) from None
+        raise WorkbenchError(f"fit-profile needs {error.name}: pip install 'inference-platform[fit]'") from None
     return float(stdtrit(free, (1 + CONFIDENCE) / 2))
 
 

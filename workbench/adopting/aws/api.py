@@ -53,7 +53,7 @@ def read_api(name: str, region: str, profile: str) -> Inventory:
         import boto3  # type: ignore[import-untyped]
         from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
     except ImportError:
-        raise WorkbenchError("--aws requires boto3: pip install 'inference-platform[workbench,aws]'", 2) from None
+        raise WorkbenchError("--aws requires boto3: pip install 'inference-platform[aws]'", 2) from None
     try:
         session = boto3.Session(profile_name=profile or None, region_name=region or None)
         if not session.region_name:
