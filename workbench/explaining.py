@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from components.plan.explain import ExplainedField
     from components.plan.plan import Plan
 
-_SAMPLES = Path("stacks/models")
 _MAX_RESULTS = 4
 _MAX_LENGTH = 100
 
@@ -38,7 +37,7 @@ def explain(
         list[Path] | None,
         typer.Argument(
             metavar="[PATH...]",
-            help="Manifest files or folders; - reads stdin. Defaults to the models of --stack, or stacks/models.",
+            help="Manifest files or folders; - reads stdin. Default: the models of the stack.",
         ),
     ] = None,
     field: Annotated[
@@ -74,7 +73,7 @@ def explain(
     from components.contract.problems import errors
     from components.plan.explain import explain as explained
 
-    manifests, plan = planned(subject, paths, _SAMPLES)
+    manifests, plan = planned(subject, paths)
     problems = errors(plan.problems)
     if problems:
         raise WorkbenchError("\n".join(map(str, problems)))

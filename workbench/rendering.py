@@ -47,7 +47,7 @@ def render(
 ) -> None:
     """Print the Kubernetes objects that manifests render to.
 
-    With --stack, includes the other objects of the stack: namespaces, policies, monitoring and the front door.
+    Without PATH, includes the other objects of the stack: namespaces, policies, monitoring and the front door.
     Problems go to stderr; if there is an error, no objects are printed.
     """
     if expand and literal:
@@ -65,7 +65,7 @@ def _rendered(subject: Subject, paths: list[Path] | None) -> Iterable[dict[str, 
 
     _, plan = planned(subject, paths)
     _report(plan.problems)
-    if not subject.stack:
+    if not subject.stack or paths:
         return itertools.chain(plan.fleet.objects, plan.others)
     others = (body for body in plan.others if not is_namespace(body))
     return itertools.chain(namespace_objects(plan).values(), plan.objects, others)

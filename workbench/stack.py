@@ -3,7 +3,7 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,14 +11,23 @@ from livefleet import Speeds
 from toolkit.printing import Format, Output
 from toolkit.screen import Details
 
+from .default_stack import DEFAULT_STACK, NO_STACK, choose_stack
 from .deploying.call import Deployer, StackCall
 from .errors import WorkbenchError
 from .prompts import agree, confirm, progress
 from .subject import complete_stack
 
 Stack = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Stack to operate on; reads Pulumi.NAME.yaml. Default: local, or the only stack.",
+        autocompletion=complete_stack,
+    ),
+]
+OnlyLocal = Annotated[
     str,
-    typer.Option(help="Stack to operate on; reads Pulumi.<stack>.yaml.", autocompletion=complete_stack),
+    typer.Option(metavar="NAME", help="Stack to delete; reads Pulumi.NAME.yaml.", autocompletion=complete_stack),
 ]
 Engine = Annotated[
     Deployer,
@@ -67,7 +76,7 @@ def register(app: typer.Typer) -> None:
 
 def up(
     *,
-    stack: Stack = "local",
+    stack: Stack = None,
     engine: Engine = Deployer.AUTO,
     kubeconfig: Kubeconfig = "",
     yes: Yes = False,
@@ -87,7 +96,7 @@ def up(
     from .deploying.starting import StackStart
     from .deploying.tables import StackReport, show_gateway, show_headline, show_stack
 
-    call = StackCall(stack, engine, kubeconfig, cwd.resolve())
+    call = _call(stack, engine, kubeconfig, cwd)
     start = StackStart(call, starts=start_cluster, live=not no_live, speeds=Speeds(speed, start_speed))
     start.before()
     cli = call.cli()
@@ -117,7 +126,7 @@ def up(
 
 def preview(
     *,
-    stack: Stack = "local",
+    stack: Stack = None,
     engine: Engine = Deployer.AUTO,
     kubeconfig: Kubeconfig = "",
     cwd: Cwd = Path(),
@@ -126,7 +135,7 @@ def preview(
     output: Output = Format.TEXT,
 ) -> None:
     """Show a preview of the changes that `up` would make; with --details, field by field."""
-    call = StackCall(stack, engine, kubeconfig, cwd.resolve(), {"offline": offline})
+    call = _call(stack, engine, kubeconfig, cwd, {"offline": offline})
     cli = None if offline else call.cli()
     if cli:
         _exit(cli.preview(as_json=output is Format.JSON))
@@ -136,15 +145,15 @@ def preview(
 
 def destroy(
     *,
-    stack: Stack = "local",
+    stack: OnlyLocal = DEFAULT_STACK,
     engine: Engine = Deployer.AUTO,
     kubeconfig: Kubeconfig = "",
     yes: Yes = False,
     cwd: Cwd = Path(),
     details: Details = False,
 ) -> None:
-    """Delete all resources of a stack."""
-    call = StackCall(stack, engine, kubeconfig, cwd.resolve())
+    """Delete all resources of a stack: of `local`, unless --stack names another one."""
+    call = _call(stack, engine, kubeconfig, cwd)
     call.options = {"confirm": agree if yes else confirm, "brief": yes and not details}
     from livefleet import LiveFolder, recover, withdraw
 
@@ -168,7 +177,7 @@ def destroy(
 
 def outputs(
     *,
-    stack: Stack = "local",
+    stack: Stack = None,
     engine: Engine = Deployer.AUTO,
     cwd: Cwd = Path(),
     details: Details = False,
@@ -180,7 +189,7 @@ def outputs(
     """
     from .deploying.outputs import read_outputs, show_outputs
 
-    call = StackCall(stack, engine, "", cwd.resolve())
+    call = _call(stack, engine, "", cwd)
     deployed = read_outputs(call)
     if output is Format.JSON:
         sys.stdout.write(json.dumps(deployed.values, indent=2, sort_keys=True) + "\n")
@@ -188,6 +197,16 @@ def outputs(
         show_outputs(deployed, call, details=details)
     if deployed.problem:
         raise WorkbenchError(deployed.problem)
+
+
+def _call(
+    stack: str | None, engine: Deployer, kubeconfig: str, cwd: Path, options: dict[str, Any] | None = None
+) -> StackCall:
+    """Return the call for a stack, or for the default stack of the project."""
+    if stack == NO_STACK:
+        raise WorkbenchError(f"--stack: this command needs a stack, found {NO_STACK}", 2)
+    chosen = choose_stack(cwd, stack)
+    return StackCall(chosen.name or DEFAULT_STACK, engine, kubeconfig, chosen.folder.resolve(), options or {})
 
 
 def _exit(code: int) -> None:

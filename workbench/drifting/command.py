@@ -52,7 +52,7 @@ def diff(
     plan_errors = errors(plan.problems)
     if plan_errors:
         raise WorkbenchError("\n".join(map(str, plan_errors)))
-    objects = plan.objects if subject.stack else plan.fleet.objects
+    objects = plan.objects if subject.stack and not paths else plan.fleet.objects
     with Kube.from_kubeconfig(kubeconfig, context) as kube:
         drifts = drifts_of([*objects, *plan.others], models_of(plan), kube)
     if output is Format.JSON:

@@ -16,9 +16,10 @@ import typer
 from components.plan.review.snapshot import Snapshot
 from toolkit.printing import output_option
 
+from ..default_stack import DEFAULT_STACK, NO_STACK, choose_stack
 from ..errors import WorkbenchError
 from ..simulation.options import TraceScale, TraceShares
-from ..subject import STDIN, complete_stack, parse_releases
+from ..subject import STDIN, StackOption, parse_releases
 from .formats import SUFFIXES, ReviewFormat, format_of, show, write
 from .formats.links import RULES, links
 from .stackless import ClusterKind, StacklessPlan, relative_paths, seen_from
@@ -37,7 +38,6 @@ class FailOn(enum.StrEnum):
     WARNING = "warning"
 
 
-_DEFAULT_STACK = "local"
 _DEFAULT_REGION = "us-east-1"
 _REGION = r"[a-z]{2,4}(-[a-z]+)+-\d+"
 _MAX_USD = Decimal(10) ** 12
@@ -45,25 +45,20 @@ _MAX_USD = Decimal(10) ** 12
 
 Paths = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="[PATH...]", help="Manifest files or folders to plan without a stack; - reads stdin."),
-]
-Stack = Annotated[
-    str | None,
-    typer.Option(
-        help="Stack to plan; reads Pulumi.<stack>.yaml. Defaults to local if no PATH is passed.",
-        autocompletion=complete_stack,
+    typer.Argument(
+        metavar="[PATH...]", help="Manifest files or folders; - reads stdin. Default: everything of the stack."
     ),
 ]
 Cluster = Annotated[
     ClusterKind | None,
     typer.Option(
-        help="Cluster to plan PATH for, with default settings: a new EKS cluster, the workbench's simulated cluster, "
-        "or an unknown cluster (none, the default)."
+        help="Cluster to plan PATH for without a stack, with default settings: a new EKS cluster, the workbench's "
+        "simulated cluster, or an unknown cluster (none)."
     ),
 ]
 Region = Annotated[str | None, typer.Option(help="AWS region for --cluster eks. Defaults to us-east-1.")]
 Namespace = Annotated[
-    str | None, typer.Option(help="Namespace of resources in PATH that do not set one. Defaults to models.")
+    str | None, typer.Option(help="Namespace of resources in PATH that do not set one. Default: of the settings.")
 ]
 Releases = Annotated[
     list[str] | None,
@@ -134,7 +129,7 @@ def register(app: typer.Typer) -> None:
 def plan(
     *,
     paths: Paths = None,
-    stack: Stack = None,
+    stack: StackOption = None,
     cluster: Cluster = None,
     region: Region = None,
     namespace: Namespace = None,
@@ -152,8 +147,9 @@ def plan(
 ) -> None:
     """Show whether models fit, what they cost, what is wrong, and how a change affects running workloads.
 
-    Plans a stack of a project, or manifests without a stack (PATH) with default settings. With --base, compares the
-    plan with another revision. With --trace, also simulates the requests of a trace.
+    Plans a stack of a project, or the manifests in PATH with its settings; outside of projects, or with --cluster or
+    --stack none, with default settings. With --base, compares the plan with another revision. With --trace, also
+    simulates the requests of a trace.
 
     Needs no cluster, cloud account or credentials, and writes only the files of --save.
 
@@ -164,7 +160,8 @@ def plan(
 
     from .git import prefix_of
 
-    folder = cwd.resolve()
+    chosen = choose_stack(cwd, NO_STACK if cluster and not stack else stack, paths or ())
+    folder = chosen.folder.resolve()
     files = [(path, _file_format(path)) for path in save or ()]
     severity, limits = _parse_failures(fail_on or ())
     thresholds = Thresholds(severity, _parse_dollars(max_monthly_usd), max_gpus, limits)
@@ -172,11 +169,13 @@ def plan(
         raise WorkbenchError(f"{'--share' if share else f'--fail-on {limits[0].text}'} needs --trace", 2)
     simulation = TrafficSimulation.of(trace, share, scale)
     files_below = seen_from(folder, paths or ())
-    stackless = _stackless(files_below, stack, cluster, region, namespace, parse_releases(release))
+    stackless = _stackless(files_below, chosen.name, cluster, region, namespace, parse_releases(release))
     if stackless:
         head, other = _stackless_snapshots(folder, stackless, base, simulation)
     else:
-        head, other = _stack_snapshots(folder, stack or _DEFAULT_STACK, base, simulation)
+        if stack == NO_STACK:
+            raise WorkbenchError(f"--stack {NO_STACK} needs PATH: files or folders with manifests", 2)
+        head, other = _stack_snapshots(folder, chosen.name or DEFAULT_STACK, base, simulation)
     result = review(head, other, thresholds, simulation.run(compared=other is not None) if simulation else None)
     targets = links(os.environ, prefix_of(folder), documented=(folder / RULES).is_file())
     for path, file_format in files:
@@ -223,29 +222,27 @@ def _parse_dollars(text: str | None) -> Decimal | None:
 
 def _stackless(
     paths: Sequence[Path],
-    stack: str | None,
+    stack: str,
     cluster: ClusterKind | None,
     region: str | None,
     namespace: str | None,
     releases: dict[str, str] | None,
 ) -> StacklessPlan | None:
-    """Return the options for planning PATH; None without PATH, where a stack is planned."""
+    """Return the options for planning PATH; None without PATH, where all of a stack is planned."""
     options = {"--cluster": cluster, "--region": region, "--namespace": namespace, "--release": releases}
     if not paths:
         for option, value in options.items():
             if value is not None:
                 raise WorkbenchError(f"{option} can only be used with PATH", 2)
         return None
-    if stack is not None:
-        raise WorkbenchError(
-            "PATH and --stack cannot be used together; omit --stack, or add the files to the models of that stack", 2
-        )
+    if stack and cluster:
+        raise WorkbenchError("--cluster is for PATH without a stack; omit --stack", 2)
     kind = cluster or ClusterKind.NONE
     if region is not None and kind is not ClusterKind.EKS:
         raise WorkbenchError("--region needs --cluster eks", 2)
     if region is not None and not re.fullmatch(_REGION, region):
         raise WorkbenchError(f"--region: must be an AWS region such as {_DEFAULT_REGION}, found {region!r}", 2)
-    return StacklessPlan(tuple(paths), kind, region or _DEFAULT_REGION, namespace or "", releases or {})
+    return StacklessPlan(tuple(paths), kind, region or _DEFAULT_REGION, namespace or "", releases or {}, stack)
 
 
 def _stackless_snapshots(

@@ -1,4 +1,4 @@
-"""Plans of manifests without a stack, for a cluster with default settings."""
+"""Plans of some manifests: with the settings of a stack, or for a cluster with default settings."""
 
 import enum
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +11,7 @@ from components.plan.review.snapshot import RegisteredResource, Snapshot
 from ..subject import STDIN
 
 if TYPE_CHECKING:
+    from components.plan.costs.bill import Bill
     from components.plan.environment import Environment
     from components.plan.plan import Plan
 
@@ -40,13 +41,14 @@ ZONES = "ab"
 
 @dataclass(frozen=True, slots=True)
 class StacklessPlan:
-    """The options for planning manifests without a stack.
+    """The options for planning manifests.
 
     Attributes:
         paths: Files and folders.
         region: AWS region.
         namespace: Namespace of resources that do not set one; empty for the default of the settings.
         releases: Release of an API in which its manifests are read, by family.
+        stack: The stack whose settings apply; empty for those of a cluster.
     """
 
     paths: tuple[Path, ...]
@@ -54,6 +56,7 @@ class StacklessPlan:
     region: str
     namespace: str = ""
     releases: Mapping[str, str] = field(default_factory=dict)
+    stack: str = ""
 
     def snapshot(self, virtual: "VirtualPlan | None" = None) -> Snapshot:
         """Read the files, relative to the current folder, and plan them.
@@ -71,15 +74,19 @@ class StacklessPlan:
 
         from ..subject import read
 
-        environment = self._environment()
-        manifests = read(self.paths, environment.options.releases)
-        planned = plan(manifests, environment)
-        zones = len(ZONES) if environment.cloud else 0
-        bill = bill_of(planned, paid=Infrastructure(zones=zones))
+        if self.stack:
+            planned, bill = self._of_stack()
+            note = f"planned with the settings of the stack {self.stack}; the other models of the stack are left out"
+        else:
+            environment = self._environment()
+            manifests = read(self.paths, environment.options.releases)
+            planned = plan(manifests, environment)
+            zones = len(ZONES) if environment.cloud else 0
+            bill = bill_of(planned, paid=Infrastructure(zones=zones))
+            note = f"planned without a stack, for {_DESCRIPTIONS[self.cluster].format(region=self.region)}"
         snapshot = snapshot_of(planned, self.title, bill)
         if virtual:
             virtual.take(self.title, planned, bill)
-        note = f"planned without a stack, for {_DESCRIPTIONS[self.cluster].format(region=self.region)}"
         if snapshot.is_refused:
             return replace(snapshot, notes=(note,))
         return replace(
@@ -96,7 +103,21 @@ class StacklessPlan:
     @property
     def title(self) -> str:
         """Title to use instead of a stack's name."""
-        return f"manifests ({self.cluster})"
+        return f"manifests ({self.stack or self.cluster})"
+
+    def _of_stack(self) -> "tuple[Plan, Bill]":
+        """Return the plan and the costs of the manifests in the stack of the current folder."""
+        from stacks.costs import environment_bill
+        from stacks.settings import Settings
+
+        from ..subject import Subject, planned
+
+        overrides = {"namespace": self.namespace or None, "releases": dict(self.releases) or None}
+        subject = Subject(self.stack, Path(), {key: value for key, value in overrides.items() if value})
+        _, plan = planned(subject, self.paths, figures=True)
+        settings = subject.settings()
+        assert isinstance(settings, Settings)  # noqa: S101  a stack has those of an environment
+        return plan, environment_bill(settings, plan)
 
     def _environment(self) -> "Environment":
         from components.plan.environment import Environment

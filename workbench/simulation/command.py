@@ -218,8 +218,9 @@ def _scenario(
         raise WorkbenchError("\n".join(map(str, invalid)))
     query = replace(query, namespace=plan.environment.options.namespace)
     try:
-        simulator = simulator_of(simulators(), manifests.resources, query)
-        return simulator, simulator.scenario(manifests.resources, query), plan
+        resources = plan.manifests.resources  # a binding may scale models of other files
+        simulator = simulator_of(simulators(), resources, query)
+        return simulator, simulator.scenario(resources, query), plan
     except ScenarioError as error:
         raise WorkbenchError(str(error), 2) from None
 

@@ -82,7 +82,7 @@ def read_virtual_fleet(subject: Subject, paths: Sequence[Path] | None) -> "Virtu
     from components.resources.serving.fleet.prices import own_prices
     from livefleet import virtual_fleet
 
-    manifests, plan = planned(subject, paths)
+    manifests, plan = planned(subject, paths, figures=True)
     if fatal := errors([*manifests.problems, *plan.problems]):
         raise WorkbenchError("\n".join(dict.fromkeys(map(str, fatal))))
     own = ""

@@ -56,6 +56,7 @@ def bare_model(model: str, subject: Subject) -> SizedModel:
     from components.fleet.levels import ServiceLevels
 
     title = model or "the model"
+    subject.announce()
     if not subject.stack:
         return SizedModel(model, title, ServiceLevels())
     settings = subject.settings()
