@@ -77,7 +77,8 @@ class Subject:
         """
         if self.undecided:
             raise WorkbenchError(self.undecided, 2)
-        if self.title:
+        # Scripts that check manifests without a project read nothing new on stderr.
+        if self.title and (self.stack or sys.stderr.isatty()):
             print(self.title, file=sys.stderr)  # noqa: T201
 
     def manifests(self, paths: Sequence[Path] | None, settings: "FleetSettings | None") -> "Manifests":

@@ -124,7 +124,7 @@ def test_json_has_the_namespace_of_each_object(options: tuple[str, ...], default
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("validate",),
+        ("validate", "--stack", "none"),
         ("validate", "--output", "xml", "x"),
         ("crds", "Pod"),
         ("schema", "Pod"),

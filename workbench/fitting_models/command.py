@@ -2,6 +2,7 @@
 
 import enum
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +11,7 @@ from toolkit.printing import output_option, print_to_stderr
 from toolkit.screen import Details, Screen, write
 
 from ..errors import WorkbenchError
+from ..subject import StackOption
 
 if TYPE_CHECKING:
     from components.families.authoring import WeightsSource
@@ -72,7 +74,10 @@ Args = Annotated[
         "--arg", metavar="FLAG=VALUE", help="Flag of the engine, with its dashes, as in a manifest. Can be repeated."
     ),
 ]
-Region = Annotated[str, typer.Option(metavar="REGION", help="Region of the prices. Defaults to that of the tables.")]
+Region = Annotated[
+    str, typer.Option(metavar="REGION", help="Region of the prices. Default: of the stack, else of the tables.")
+]
+Cwd = Annotated[Path, typer.Option(help="Project folder of the stack.", metavar="DIR")]
 Form = Annotated[FitFormat, output_option("Output format; json contains all figures.")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show each term of the cheapest option, with its source.")]
 Yaml = Annotated[
@@ -116,23 +121,32 @@ def fit(
     yaml: Yaml = "",
     weights: Weights = "",
     weights_secret: WeightsSecret = "",
+    stack: StackOption = None,
+    cwd: Cwd = Path(),
 ) -> None:
     """Show which accelerators a model fits, for how many users, how fast, and at which price.
 
-    Needs no manifest, no cluster and no network. Verdicts and prices are those of a plan with the same settings.
+    Needs no manifest, no cluster and no network. In a project, takes region, prices and modelShapes from the stack.
+    Verdicts and prices are those of a plan with the same settings.
 
     Exit codes: 0 it fits an accelerator, 1 it fits none, 2 usage error.
     """
     from components.plan.fitting.options import context_problem, fit_answer
 
-    from .inputs import given_accelerator, given_model
+    from .inputs import given_accelerator
+    from .stack import fit_settings
     from .weights import sizing_note, weights_source
 
-    given = given_model(model, parameters)
+    settings = fit_settings(cwd, stack)
+    given = settings.model(model, parameters)
     if (weights or weights_secret) and not yaml:
         raise WorkbenchError("--weights and --weights-secret are for manifests; add --yaml", 2)
     source = weights_source(weights, weights_secret, given) if yaml else None
-    question = _question(given, engine, max_len, users, quantization, arg, region)
+    if settings.title and (settings.stack or sys.stderr.isatty()):
+        print_to_stderr([settings.title])
+    question = settings.applied_to(
+        _question(given, engine, max_len, users, quantization, arg, region or settings.region)
+    )
     if problem := context_problem(question):
         raise WorkbenchError(f"--max-len: {problem}", 2)
     accelerator = given_accelerator(gpu)

@@ -148,7 +148,7 @@ def fit_answer(
     if isinstance(settings, str):
         return FitAnswer((), (), settings)
     types = [node for node in instances().values() if node.accelerators and (wanted is None or wanted(node))]
-    prices = Prices(question.region)
+    prices = Prices(question.region, question.prices)
     options: list[FitOption] = []
     refused: dict[tuple[str, Decimal | None], list[_Refused]] = {}
     judged = functools.cache(functools.partial(_judged, question))

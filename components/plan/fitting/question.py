@@ -10,6 +10,7 @@ from ...engines.command_line import CommandLine
 from ...engines.images import parse_image
 from ...engines.registry import Engine, engines
 from ...engines.settings import Setting
+from ..costs.prices import OwnPrices
 
 _ENGINE = re.compile(r"(?P<name>[a-z][a-z0-9.-]*?)(?:==v?(?P<version>[a-z0-9][\w.-]*))?", re.IGNORECASE)
 _VERSION = re.compile(r"\bb[0-9]+|[0-9]+(\.[0-9]+)+")
@@ -46,6 +47,7 @@ class FitQuestion:
         args: Further flags of the engine.
         users: Requests at once, each of the whole context; None for as many as one replica has room for.
         region: Region of the prices.
+        prices: Prices that take precedence over those of the cloud.
     """
 
     model: str
@@ -56,6 +58,7 @@ class FitQuestion:
     quantization: str = ""
     args: tuple[str, ...] = ()
     users: int | None = None
+    prices: OwnPrices = field(default_factory=OwnPrices)
 
     @property
     def flags(self) -> tuple[str, ...]:
