@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import yaml
 
+from components.contract.problems import did_you_mean, some_of
 from components.contract.texts.printable import printable
 
 from ..errors import WorkbenchError
@@ -80,10 +81,11 @@ class Answers:
         for name, regions in offering.items():
             if self.region in regions:
                 return name
-        known = ", ".join(sorted(frozenset().union(*offering.values())))
+        regions = sorted(frozenset().union(*offering.values()))
+        near = did_you_mean(self.region, regions)
         raise WorkbenchError(
             f"--region: no region {printable(self.region)!r} is known to offer {' or '.join(candidates)}, the "
-            f"instance types of the first model; choose one of {known}",
+            f"instance types of the first model{near or f'; choose one of {some_of(regions)}'}",
             2,
         )
 
