@@ -94,7 +94,9 @@ def map_reason(value: Mapping[str, Any], file: str) -> str:
 def owner_of(api_version: str, file: str) -> tuple[str, str]:
     """Return what owns an API, and the command that takes its objects; both may be empty."""
     group = api_version.rpartition("/")[0]
-    row = next((row for name, row in _table()["groups"].items() if group == name or group.endswith(f".{name}")), {})
+    row: Mapping[str, str] = next(
+        (row for name, row in _table()["groups"].items() if group == name or group.endswith(f".{name}")), {}
+    )
     return row.get("what", ""), _filled(row.get("advice", ""), file)
 
 

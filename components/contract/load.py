@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from .base import Json
 from .checking import check, without_faults
 from .collection import paused_collection
-from .documents.files import manifest_files, read_file, read_text
+from .documents.files import manifest_files, read_manifest, read_stream
 from .documents.reader import Document, YamlError, read_documents
 from .documents.source import Location, Source
 from .findings.annotations import reason_to_ignore
@@ -161,7 +161,7 @@ def load(paths: Iterable[Path | str], kinds: Kinds) -> Manifests:
     reader = _ManifestReader(kinds)
     with paused_collection():
         for file in manifest_files(paths, reader.problems):
-            text = read_file(file, reader.problems)
+            text = read_manifest(file, reader.problems)
             if text is not None:
                 reader.read(text, str(file))
     return reader.result(of_files=True)
@@ -171,7 +171,7 @@ def load_stream(stream: BinaryIO, kinds: Kinds, file: str) -> Manifests:
     """Read manifests from an open file, such as standard input."""
     reader = _ManifestReader(kinds)
     with paused_collection():
-        text = read_text(stream, file, reader.problems)
+        text = read_stream(stream, file, reader.problems)
         if text is not None:
             reader.read(text, file)
     return reader.result(of_files=True)
@@ -392,8 +392,8 @@ def _separators(text: str) -> Iterator[tuple[int, int]]:
 def _wrong_kind(value: Mapping[str, Any], kinds: Kinds, file: str) -> tuple[str, str] | None:
     """Return the field and reason if apiVersion or kind is invalid; None if the object belongs to another API."""
     api_version, kind = value.get("apiVersion"), value.get("kind")
-    is_kind = isinstance(kind, str) and bool(kind)
-    if not is_kind or not isinstance(api_version, str) or not api_version or (api_version, kind) == ("v1", "Config"):
+    has_title = isinstance(kind, str) and kind and isinstance(api_version, str) and api_version
+    if not has_title or (api_version, kind) == ("v1", "Config"):
         from .foreign import map_reason
 
         foreign = map_reason(value, file)
@@ -416,7 +416,7 @@ def _wrong_kind(value: Mapping[str, Any], kinds: Kinds, file: str) -> tuple[str,
         return "apiVersion", (
             f"is required, found {api_version!r}; use one such as {some_of(kinds.titles, all_kinds)}"
         )
-    if not is_kind:
+    if not isinstance(kind, str) or not kind:
         titles = [title for title in kinds.titles if title.startswith(f"{api_version}/")] or kinds.titles
         return "kind", f"is required, found {kind!r}; use one of {some_of(titles, all_kinds)}"
     return kinds.misspelt(api_version, kind)

@@ -124,7 +124,7 @@ def _checked_profile(location: str, name: str, count: int, alpha: float, beta: f
 def _read_profiles(path: Path) -> "Iterator[Profile]":
     from pydantic import ValidationError
 
-    from components.contract.documents.files import read_file, read_text
+    from components.contract.documents.files import read_text
     from components.contract.problems import field_path
     from components.plan.faults import faults
 
@@ -132,7 +132,7 @@ def _read_profiles(path: Path) -> "Iterator[Profile]":
 
     location = f"--profiles {'<stdin>' if str(path) == STDIN else path}"
     problems: list[Problem] = []
-    text = read_text(sys.stdin.buffer, STDIN, problems) if str(path) == STDIN else read_file(path, problems)
+    text = read_text(sys.stdin.buffer.read if str(path) == STDIN else path.read_bytes, str(path), problems)
     if text is None:
         raise WorkbenchError(problem_lines(problems))
     try:

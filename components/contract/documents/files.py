@@ -1,13 +1,14 @@
 """Finds manifest files and reads their text."""
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from ..problems import Problem, nearest
 
 SUFFIXES = (".yaml", ".yml")
+_INVALID_NAME = "cannot be read: is not a valid file name; correct it"
 _START = 8192
 """Bytes that are read first."""
 _MOST_ENTRIES = 1000
@@ -59,40 +60,47 @@ def _near(path: Path) -> str:
     return f"; did you mean {str(folder / near)!r}?" if near else "; check the path"
 
 
-def read_text(stream: BinaryIO, file: Path | str, problems: list[Problem]) -> str | None:
-    """Return the text of an open file; None if it is no text, which becomes a problem.
-
-    A file that starts like binary data is not read to its end: weights have many gigabytes.
-    """
+def read_text(read: Callable[[], bytes], file: Path | str, problems: list[Problem]) -> str | None:
+    """Return the text of a file; None if it cannot be read, which becomes a problem."""
     try:
-        start = stream.read(_START)
-        # Imported here, because it is rarely needed: all texts of manifests are printable.
-        if not start.isascii() or b"\0" in start or start.startswith(b"GGUF"):
-            from ..foreign import binary_reason
-
-            reason = binary_reason(start, str(file))
-            if reason:
-                problems.append(_file_problem(file, reason))
-                return None
-        return (start + stream.read()).decode("utf-8-sig")
+        return read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         problems.append(_file_problem(file, "not UTF-8 text; save the file as UTF-8", line))
     except OSError as error:
         problems.append(_file_problem(file, f"cannot be read: {error.strerror}"))
+    except ValueError:  # U+0000 in the name
+        problems.append(_file_problem(file, _INVALID_NAME))
     return None
 
 
-def read_file(file: Path, problems: list[Problem]) -> str | None:
-    """Return the text of a file; None if it cannot be read, which becomes a problem."""
+def read_manifest(file: Path, problems: list[Problem]) -> str | None:
+    """Return the text of a manifest file; None if it cannot be read, which becomes a problem."""
     try:
         with file.open("rb") as stream:
-            return read_text(stream, file, problems)
+            return read_stream(stream, file, problems)
     except OSError as error:
         problems.append(_file_problem(file, f"cannot be read: {error.strerror}"))
     except ValueError:  # U+0000 in the name
-        problems.append(_file_problem(file, "cannot be read: is not a valid file name; correct it"))
+        problems.append(_file_problem(file, _INVALID_NAME))
     return None
+
+
+def read_stream(stream: BinaryIO, file: Path | str, problems: list[Problem]) -> str | None:
+    """Return the text of an open manifest; None if it is no text, which becomes a problem.
+
+    A file that starts like binary data is not read to its end: weights have many gigabytes.
+    """
+    start = stream.read(_START)
+    if not start.isascii() or b"\0" in start or start.startswith(b"GGUF"):
+        # Imported here, because most manifests are plain text.
+        from ..foreign import binary_reason
+
+        reason = binary_reason(start, str(file))
+        if reason:
+            problems.append(_file_problem(file, reason))
+            return None
+    return read_text(lambda: start + stream.read(), file, problems)
 
 
 def _file_problem(path: Path | str, reason: str, line: int = 0) -> Problem:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from ....contract.documents.files import read_file
+from ....contract.documents.files import read_text
 from ....contract.findings.ids import RuleId
 from ....contract.problems import Problem
 from ....plan.costs.price_file import read_prices
@@ -15,7 +15,7 @@ def own_prices(path: str) -> tuple[OwnPrices, tuple[Problem, ...]]:
     if not path:
         return OwnPrices(), ()
     problems: list[Problem] = []
-    text = read_file(Path(path), problems)
+    text = read_text(Path(path).read_bytes, path, problems)
     if text is not None:
         return read_prices(text, path)
     named = (
