@@ -1,7 +1,7 @@
 """The first block of the README, literally, in a fresh clone: it starts the fleet, a model answers, and tests run.
 
-``make env`` is not part of it: the environment is that of this test run, because a test does not install packages. The
-same block with empty caches, from clone to answer, is what the figures below it are measured with.
+The environment is that of this test run, because tests do not install packages. The figures below the block are measured
+with the same block and empty caches.
 """
 
 import json
