@@ -1,7 +1,7 @@
 """The first block of the README, literally, in a fresh clone: it starts the fleet, a model answers, and tests run.
 
-The environment is that of this test run, because tests do not install packages. The figures below the block are measured
-with the same block and empty caches.
+The environment is that of this test run, because tests do not install packages. The figures below the block are those
+of the same block with empty caches.
 """
 
 import json
