@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from tests.documentation.blocks import ROOT, Block, body, file_name, is_setting, page_blocks
+from tests.documentation.blocks import ROOT, Block, file_name, is_setting, page_blocks
 from tests.documentation.elsewhere import elsewhere
 
 TODAY = "2026-11-24"
@@ -92,7 +92,8 @@ def follow(page: Path, folder: Path) -> Iterator[Run]:
             step.make(folder)
         elif name := file_name(step):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(body(step), encoding="utf-8")
+            # As a reader pastes it, with the name: messages name the lines of that file.
+            (folder / name).write_text(step.text, encoding="utf-8")
         elif step.language == "yaml" and is_setting(step):
             _set(folder, yaml.load(step.text, yaml.BaseLoader))
         elif step.language == "console":
