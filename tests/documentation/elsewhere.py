@@ -90,11 +90,11 @@ COMMANDS = (
     ),
     Elsewhere(
         _ANY,
-        r"workbench (load|watch|fault) ?.*",
+        r"workbench (live )?(load|watch|fault) ?.*",
         ("tests/livefleet/load", "tests/livefleet/test_faults.py"),
         "needs a fleet under load for minutes",
     ),
-    Elsewhere("docs/aws.md", r"workbench capacity .*", ("tests/commands/test_capacity.py",), "needs a cluster"),
+    Elsewhere("docs/aws.md", r"workbench (dev )?capacity .*", ("tests/commands/test_capacity.py",), "needs a cluster"),
     Elsewhere("docs/diff.md", r"workbench diff .*", ("tests/drifting",), "needs a cluster that others have changed"),
     Elsewhere("docs/costs.md", r"workbench outputs .*", ("tests/engine/test_commands.py",), "needs a deployed stack"),
     Elsewhere(
@@ -117,7 +117,7 @@ COMMANDS = (
     ),
     Elsewhere(
         "docs/fit-profile.md",
-        r"workbench fit-profile .*",
+        r"workbench (dev )?fit-profile .*",
         ("tests/documentation/test_fitting.py",),
         "compared there, line by line",
     ),

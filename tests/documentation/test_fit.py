@@ -25,7 +25,7 @@ SHOWN = [
 @pytest.mark.parametrize(("command", "shown"), SHOWN)
 def test_what_is_shown_is_what_is_printed(command: str, shown: str) -> None:
     done = workbench(*shlex.split(command.removeprefix("workbench ")), columns=80)
-    assert done.stderr == ""
+    assert done.stderr == "stack: local\n"  # the checkout's default
     assert done.stdout.splitlines() == shown.splitlines()
 
 
