@@ -94,7 +94,9 @@ COMMANDS = (
         ("tests/livefleet/load", "tests/livefleet/test_faults.py"),
         "needs a fleet under load for minutes",
     ),
-    Elsewhere("docs/aws.md", r"workbench (dev )?capacity .*", ("tests/commands/test_capacity.py",), "needs a cluster"),
+    Elsewhere(
+        "docs/aws.md", r"workbench (dev )?capacity .*", ("tests/commands/test_capacity.py",), "needs a cluster"
+    ),
     Elsewhere("docs/diff.md", r"workbench diff .*", ("tests/drifting",), "needs a cluster that others have changed"),
     Elsewhere("docs/costs.md", r"workbench outputs .*", ("tests/engine/test_commands.py",), "needs a deployed stack"),
     Elsewhere(
