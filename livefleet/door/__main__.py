@@ -19,7 +19,7 @@ def main() -> None:
     """Run the process until SIGTERM or SIGINT."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--egctl", type=Path, required=True)
+    parser.add_argument("--translator", type=Path, required=True)
     parser.add_argument("--listen", type=int, required=True)
     parser.add_argument("--processor", type=int, required=True)
     parser.add_argument(
@@ -33,7 +33,7 @@ def main() -> None:
 async def _run(options: argparse.Namespace) -> None:
     folder = LiveFolder(options.folder.resolve().parents[1])
     kube = Kube.from_kubeconfig(folder.state_dir / "cluster" / f"{IDENTITY}.kubeconfig")
-    process = DoorProcess(folder, kube, options.egctl, (options.listen, options.processor), options.version)
+    process = DoorProcess(folder, kube, options.translator, (options.listen, options.processor), options.version)
     running = asyncio.ensure_future(process.run())
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

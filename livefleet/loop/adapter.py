@@ -25,7 +25,8 @@ def adapter_config(rules: Mapping[str, Any]) -> Object:
     """Return the adapter's config file for the chart value ``rules``, like the chart's ConfigMap template.
 
     Raises:
-        UserError: the rules need something that only the chart has: its default rules, or another ConfigMap.
+        UserError: the rules need something that only a cluster has: the chart's default rules, another ConfigMap, or
+            metrics of containers.
     """
     if rules.get("default", True):
         raise UserError(
@@ -33,11 +34,13 @@ def adapter_config(rules: Mapping[str, Any]) -> Object:
         )
     if rules.get("existing"):
         raise UserError("rules.existing replaces all rules by a ConfigMap that is not available here")
+    if rules.get("resource"):
+        raise UserError("rules.resource needs metrics of containers, which simulated pods do not have")
     unknown = rules.keys() - {"default", "existing", "custom", "external", "resource"}
     if unknown:
         raise UserError(f"the chart has no value rules.{', rules.'.join(sorted(unknown))}")
     config: Object = {}
-    for value, key in (("custom", "rules"), ("external", "externalRules"), ("resource", "resourceRules")):
+    for value, key in (("custom", "rules"), ("external", "externalRules")):
         if rules.get(value):
             config[key] = rules[value]
     return config

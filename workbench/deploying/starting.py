@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from livefleet import LiveFolder, LivePlay, Speeds, recover
 
 from ..errors import WorkbenchError
+from .builds import described
 from .call import StackCall
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ class StackStart:
                 has_begun = self._play.begin(progress)
             if not has_begun and not LiveFolder(self._call.state_dir).addresses().control:
                 self._restart_kwok(live=False)
+            if missing := self._play.unbuilt():
+                self._print(f"after the deployment, programs are built: {described(missing)}")
 
     def after(self, show: Callable[[], None]) -> bool:
         """Start the gateway and the autoscaling programs.
@@ -113,9 +116,8 @@ class StackStart:
         if missing:
             show()
             self._print(
-                f"\nThe models answer already. Next, the programs of the gateway and of autoscaling are built "
-                f"({', '.join(missing)}), once for all clones: this takes about ten minutes on two cores; the "
-                "remaining time is shown. Ctrl-C skips this step and leaves the deployment as it is.\n"
+                "\nThe models answer already. Next, the programs of the gateway and of autoscaling are built: "
+                f"{described(missing)}. Ctrl-C skips this step and leaves the deployment as it is.\n"
             )
         with self._progress() as progress:
             self._play.finish(progress)
@@ -151,9 +153,8 @@ class StackStart:
             show_headline(report, "planned")
             show_stack(report, details=False)
             self._print(
-                f"\nThis is the plan of stack {self._call.stack!r}. Next, the control plane is built "
-                f"({', '.join(missing)}), once for all clones: this takes about three minutes on two cores; the "
-                "remaining time is shown."
+                f"\nThis is the plan of stack {self._call.stack!r}. Next, the control plane is built: "
+                f"{described(missing)}; the remaining time is shown."
             )
         elif self._live:
             self._play.plan()

@@ -169,18 +169,23 @@ def plan(
         raise WorkbenchError(f"{'--share' if share else f'--fail-on {limits[0].text}'} needs --trace", 2)
     simulation = TrafficSimulation.of(trace, share, scale)
     files_below = seen_from(folder, paths or ())
+    unbuilt: list[str] = []
     stackless = _stackless(files_below, chosen.name, cluster, region, namespace, parse_releases(release))
     if stackless:
         head, other = _stackless_snapshots(folder, stackless, base, simulation)
     else:
         if stack == NO_STACK:
             raise WorkbenchError(f"--stack {NO_STACK} needs PATH: files or folders with manifests", 2)
-        head, other = _stack_snapshots(folder, chosen.name or DEFAULT_STACK, base, simulation)
+        head, other = _stack_snapshots(folder, chosen.name or DEFAULT_STACK, base, simulation, unbuilt)
     result = review(head, other, thresholds, simulation.run(compared=other is not None) if simulation else None)
     targets = links(os.environ, prefix_of(folder), documented=(folder / RULES).is_file())
     for path, file_format in files:
         path.write_text(write(result, file_format, targets), encoding="utf-8")
     sys.stdout.write(show(result, form, targets))
+    if unbuilt:
+        from ..deploying.builds import described
+
+        sys.stderr.write(f"note: the first `up` on this machine builds {described(unbuilt)}\n")
     if result.failures:
         raise typer.Exit(1)
 
@@ -267,7 +272,7 @@ def _stackless_snapshots(
 
 
 def _stack_snapshots(
-    folder: Path, stack: str, ref: str | None, simulation: "TrafficSimulation | None"
+    folder: Path, stack: str, ref: str | None, simulation: "TrafficSimulation | None", unbuilt: list[str]
 ) -> "tuple[Snapshot, Snapshot | None]":
     """Plan the work tree and the base revision at the same time."""
     from ..engine.interrupts import cancellable
@@ -287,7 +292,7 @@ def _stack_snapshots(
 
             simulated = simulation is not None
             base = exits.enter_context(planning_base(folder, stack, ref, running.append, simulated=simulated))
-        head = take(folder, stack, virtual=simulation.head if simulation else None)
+        head = take(folder, stack, virtual=simulation.head if simulation else None, unbuilt=unbuilt)
         other = base.snapshot() if base else None
         if simulation and base:
             simulation.base.fleet = base.virtual_fleet()

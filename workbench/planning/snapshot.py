@@ -25,7 +25,13 @@ _CLOUDS = ("aws", "pulumi")
 WITHOUT_STACK = "to plan manifests without a stack, use: workbench plan PATH... --cluster eks"
 
 
-def take(folder: Path, stack: str, program: Path | None = None, virtual: "VirtualPlan | None" = None) -> Snapshot:
+def take(
+    folder: Path,
+    stack: str,
+    program: Path | None = None,
+    virtual: "VirtualPlan | None" = None,
+    unbuilt: list[str] | None = None,
+) -> Snapshot:
     """Plan the stack of a project folder.
 
     Args:
@@ -33,6 +39,7 @@ def take(folder: Path, stack: str, program: Path | None = None, virtual: "Virtua
         stack: Name of the stack.
         program: Folder of the program to run; defaults to the project's.
         virtual: Receives the plan, to simulate it; None if it is not simulated.
+        unbuilt: Receives the programs that ``up`` must build first on this machine; they are no part of the plan.
 
     Raises:
         WorkbenchError: the folder has no project, or one with a program of its own.
@@ -64,6 +71,10 @@ def take(folder: Path, stack: str, program: Path | None = None, virtual: "Virtua
         snapshot = Snapshot(project.stack)
     if recording.planned:
         snapshot = _with_plan(snapshot, *recording.planned, virtual)
+        if unbuilt is not None:
+            from ..deploying.builds import missing_programs
+
+            unbuilt += missing_programs(project, *recording.planned)
     # An error that is also a finding is reported once.
     return snapshot if snapshot.is_refused else replace(snapshot, failed=_relative(recording.failed, folder))
 

@@ -150,9 +150,7 @@ def resolve(
         if not library.is_unread("OpenModel", name):
             findings.error(
                 path,
-                unknown_reference(
-                    "OpenModel", name, library.names(OpenModel), "add its manifest, or correct the name"
-                ),
+                unknown_reference("OpenModel", name, models_by_name, "add its manifest, or correct the name"),
                 RuleId.REFERENCE_MISSING,
             )
     if missing:

@@ -46,7 +46,7 @@ _Place = tuple[str, str]
 
 
 class Xds(TypedDict):
-    """Envoy's resources as proto3 JSON, each with its ``@type``: what ``egctl x translate --to xds`` prints."""
+    """Envoy's resources as proto3 JSON, each with its ``@type``: what the translator prints."""
 
     listeners: list[Object]
     routes: list[Object]
@@ -83,7 +83,7 @@ def altered(xds: Xds, objects: Iterable[Object], processor: tuple[str, int]) -> 
 
 def _enable(configuration: Object, routes: dict[_Place, Object]) -> bool:
     """Enable the filter on the AI gateway's routes; return whether there are any."""
-    # The real one looks for an annotation in the route's metadata. egctl drops annotations (Envoy Gateway v1.9.0
+    # The real one looks for an annotation in the route's metadata. Envoy Gateway drops annotations (v1.9.0
     # internal/gatewayapi/resource/load.go), so routes are identified by name, as in the real one's standalone mode
     # (``isRouteGeneratedByAIGateway``).
     has_ai_routes = False

@@ -12,10 +12,10 @@ from ...fleet import Object
 from ..ai.alteration import altered
 from ..ai.translation import ai_routes, translated
 from ..envoy import ACCESS, BOOTSTRAP, SOCKET, XDS_SOCKET, EnvoyAdmin, socket_path
-from .egctl import Translation, translate
 from .loopback import Local, Localizer, bootstrap_of
 from .server import XdsServer
 from .services import Address, PodPort, ServicePort, pods_of, routed_services
+from .translator import Translation, translate
 
 _Place = tuple[str, str]
 _CERTIFICATE = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret"
@@ -42,16 +42,18 @@ class EnvoyConfigurator:
     Args:
         folder: Folder of the bootstrap; created if missing.
         logs: Working directory of Envoy, with its logs and sockets.
-        egctl: Envoy Gateway's program.
+        translator: Envoy Gateway's program.
         port: Returns the loopback port of a listener, by its name.
         processor: Loopback address of the external processor.
     """
 
-    def __init__(self, folder: Path, logs: Path, egctl: Path, port: Callable[[str], int], processor: Address) -> None:
+    def __init__(
+        self, folder: Path, logs: Path, translator: Path, port: Callable[[str], int], processor: Address
+    ) -> None:
         self.server = XdsServer(socket_path(logs / XDS_SOCKET))
         self._folder = folder
         self.problems: tuple[str, ...] = ()
-        self._logs, self._egctl, self._port, self._processor = logs, egctl, port, processor
+        self._logs, self._translator, self._port, self._processor = logs, translator, port, processor
         self._admin = EnvoyAdmin(logs / SOCKET)
         self._services: Mapping[_Place, Object] = {}
         self._localizer: Localizer | None = None
@@ -86,10 +88,10 @@ class EnvoyConfigurator:
         routed = routed_services(gateway_objects)
         routed_objects = [service for service in service_objects if _place(service) in routed]
         to_translate = [*gateway_objects, *routed_objects, *secret_objects]
-        # A change of another Service needs no translation, which runs egctl as a subprocess.
+        # A change of another Service needs no translation, which runs it as a subprocess.
         translated_digest = _digest(to_translate)
         if self._last is None or self._last[0] != translated_digest:
-            self._last = translated_digest, translate(self._egctl, to_translate, self._logs)
+            self._last = translated_digest, translate(self._translator, to_translate)
         _, translation = self._last
         by_place = {_place(service): service for service in service_objects}
         localizer = Localizer(by_place, self._port, str(self._logs / ACCESS))
@@ -148,8 +150,8 @@ class EnvoyConfigurator:
     def _serve_certificates(self, local: Local, secrets: Iterable[Object]) -> None:
         """Serve the certificates of the listeners.
 
-        Envoy Gateway would serve them too, but egctl does not print them (v1.9.0 ``internal/cmd/egctl/translate.go``,
-        constructConfigDump).
+        Envoy Gateway would serve them too, but the translator prints what ``egctl`` does, and that leaves them out
+        (v1.9.0 ``internal/cmd/egctl/translate.go``, constructConfigDump).
         """
         pairs = {"/".join(_place(secret)): secret.get("data") or {} for secret in secrets}
         for name in local.certificates:

@@ -9,7 +9,7 @@ These are all changes:
   pod for each connection, like the address of a Service and kube-proxy in a cluster. The name of a headless Service
   is replaced by its Ready pods, as DNS would do.
 - The address of a Service that a route references directly is replaced by its Ready pods. Envoy Gateway's controller
-  reads them from EndpointSlices, which egctl does not load (v1.9.0 ``internal/gatewayapi/resource/load.go``).
+  reads them from EndpointSlices, which it does not load from files (v1.9.0 ``internal/gatewayapi/resource/load.go``).
 - The configuration comes through a socket in the private folder, instead of over the network with TLS.
 - Logs go to a file that is kept small, instead of standard output.
 - The bootstrap leaves out the node's locality and the cluster of the proxies themselves; the administration interface

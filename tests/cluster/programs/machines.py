@@ -13,7 +13,7 @@ SAYS = {
     "kube-scheduler": "Kubernetes v1.36.3",
     "kwok": "kwok version v0.8.0 go1.26.8 (linux/amd64)",
 }
-# A stand-in for Go: `build -o FILE` writes a program, `list` names a module folder.
+# A stand-in for Go: `build -o FOLDER/ PACKAGE...` writes programs, `list` names a module folder.
 GO = """#!/bin/sh
 echo "$GOTOOLCHAIN $GOFLAGS $GOPATH $*" >> {log}
 case "$1" in
@@ -24,7 +24,12 @@ case "$1" in
     [ {fails} = no ] || {{ echo "undefined: everything" >&2; exit 1; }}
     echo k8s.io/some/package >&2
     while [ "$1" != -o ]; do shift; done
-    echo built > "$2"; chmod +x "$2" ;;
+    folder=$2; shift 2
+    for package; do
+      name=${{package##*/}}
+      [ "$name" != v3 ] || name=server
+      echo built > "$folder$name"; chmod +x "$folder$name"
+    done ;;
 esac
 """
 

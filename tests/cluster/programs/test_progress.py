@@ -9,11 +9,10 @@ from workbench.cluster.commands import shown_progress
 
 STEPS = [
     "etcd 3.6.8: /usr/bin/etcd",
-    "building kwok (1 of 2)",
-    "building kwok (1 of 2): 1 of 90 packages, k8s.io/api",
-    "building kwok (1 of 2): 9 of 90 packages, k8s.io/client-go",
+    "building kwok, etcd",
+    "building kwok, etcd: 1 of 90 packages, k8s.io/api",
+    "building kwok, etcd: 9 of 90 packages, k8s.io/client-go",
     "control plane: 9 of 90 packages, about 8 min left",
-    "building etcd (2 of 2): 10 of 90 packages, go.etcd.io",
     "starting [etcd]",
 ]
 
@@ -30,9 +29,8 @@ def shown(*, terminal: bool) -> str:
 def test_a_log_gets_each_step_once() -> None:
     assert shown(terminal=False).splitlines() == [
         "etcd 3.6.8: /usr/bin/etcd",
-        "building kwok (1 of 2)",
+        "building kwok, etcd",
         "control plane: 9 of 90 packages, about 8 min left",
-        "building etcd (2 of 2)",
         "starting [etcd]",
     ]
 

@@ -19,7 +19,7 @@ from workbench.cluster.gateway import NAMESPACE
 
 @pytest.fixture(scope="session")
 def door_tools() -> DoorPrograms:
-    """Envoy and egctl; only where they cannot be had are the tests that need them skipped."""
+    """Envoy and the translator; only where they cannot be had are the tests that need them skipped."""
     try:
         return door_programs()
     except UserError as error:

@@ -29,7 +29,7 @@ class DoorInTest:
     def __init__(self, folder: Path, programs: DoorPrograms, processor: Address = (HOST, 1)) -> None:
         self.folder, self._programs = folder, programs
         self.ports: dict[str, int] = {}
-        self.files = EnvoyConfigurator(folder, folder / "logs", programs.egctl, self._port, processor)
+        self.files = EnvoyConfigurator(folder, folder / "logs", programs.translator, self._port, processor)
         (folder / "logs").mkdir(parents=True, exist_ok=True)
 
     def _port(self, listener: str) -> int:

@@ -1,7 +1,6 @@
 """What Envoy Gateway makes of objects, and what is changed of it."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +8,9 @@ import pytest
 from components.checks.front_door.settings import ENVOY_NAMESPACE
 from livefleet.door.ai.translation import translated
 from livefleet.door.programs import DoorPrograms
-from livefleet.door.xds.egctl import Translation, TranslationError, translate
 from livefleet.door.xds.loopback import Localizer
 from livefleet.door.xds.services import PodPort, ServicePort, pods_of, service_at
+from livefleet.door.xds.translator import Translation, TranslationError, translate
 from tests.checks.front_door.doors import KEYS, PRIVATE, PUBLIC, fleet, made
 from tests.livefleet.door.objects import backend, gateway, route, to_backend
 from tests.livefleet.door.running import DoorInTest, endpoint_slice, service
@@ -24,8 +23,8 @@ PLACE = ServicePort("models", "m", 80)
 
 
 @pytest.fixture
-def translation(door_tools: DoorPrograms, tmp_path: Path) -> Translation:
-    return translate(door_tools.egctl, PLAIN, tmp_path)
+def translation(door_tools: DoorPrograms) -> Translation:
+    return translate(door_tools.translator, PLAIN)
 
 
 def localized(translation: Translation, *services: Object) -> str:
@@ -34,10 +33,9 @@ def localized(translation: Translation, *services: Object) -> str:
     return json.dumps([local.xds, local.assignments], sort_keys=True)
 
 
-def test_it_is_the_same_every_time(translation: Translation, door_tools: DoorPrograms, tmp_path: Path) -> None:
-    assert translate(door_tools.egctl, PLAIN, tmp_path) == translation
+def test_it_is_the_same_every_time(translation: Translation, door_tools: DoorPrograms) -> None:
+    assert translate(door_tools.translator, PLAIN) == translation
     assert localized(translation, service("m")) == localized(translation, service("m"))
-    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_is_asked_of_a_name_and_nobody_else_is_let_in(translation: Translation) -> None:
@@ -65,18 +63,18 @@ def test_nothing_is_asked_of_a_name_and_nobody_else_is_let_in(translation: Trans
         pytest.param({"gatewayClassName": "another"}, "Envoy Gateway made nothing of the gateway", id="a class"),
     ],
 )
-def test_what_is_refused_is_named(door_tools: DoorPrograms, tmp_path: Path, change: Object, message: str) -> None:
+def test_what_is_refused_is_named(door_tools: DoorPrograms, change: Object, message: str) -> None:
     broken = [*gateway(), backend("m"), route(to_backend("m"))]
     broken[1]["spec"] |= change
     with pytest.raises(TranslationError) as error:
-        translate(door_tools.egctl, broken, tmp_path)
+        translate(door_tools.translator, broken)
     assert message in str(error.value)
     assert "Usage" not in str(error.value)
 
 
-def test_a_missing_secret_is_a_problem_with_its_name(door_tools: DoorPrograms, tmp_path: Path) -> None:
+def test_a_missing_secret_is_a_problem_with_its_name(door_tools: DoorPrograms) -> None:
     plan = made(PRIVATE.__class__(PRIVATE.expose, internal=True, auth=KEYS))
-    found = translate(door_tools.egctl, translated(plan.objects), tmp_path)
+    found = translate(door_tools.translator, translated(plan.objects))
     (problem,) = found.problems
     assert problem.startswith(f"SecurityPolicy {ENVOY_NAMESPACE}/inference-gateway: Accepted is False, Invalid: ")
     assert f"secret {ENVOY_NAMESPACE}/team-keys does not exist" in problem

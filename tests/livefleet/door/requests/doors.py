@@ -107,7 +107,7 @@ class DoorFactory:
     """Stands doors up.
 
     Attributes:
-        programs: Envoy and egctl.
+        programs: Envoy and the translator.
         folder: Makes a folder by a name.
     """
 

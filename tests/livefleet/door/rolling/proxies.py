@@ -18,8 +18,8 @@ from unittest.mock import patch
 from livefleet.door.envoy import SOCKET, EnvoyAdmin, envoy_command
 from livefleet.door.programs import DoorPrograms
 from livefleet.door.xds.configurator import DoorBackends
-from livefleet.door.xds.egctl import Translation, translate
 from livefleet.door.xds.services import Address
+from livefleet.door.xds.translator import Translation, translate
 from tests.livefleet.door.rolling.balancer import FASTER, Balancer, Target
 from tests.livefleet.door.running import DoorInTest, listens
 from tests.monitoring.programs.daemon import eventually

@@ -1,8 +1,7 @@
-"""Translate the rendered objects to Envoy's configuration with Envoy Gateway's program egctl."""
+"""Translate the rendered objects to Envoy's configuration with Envoy Gateway's code, in a program of its own."""
 
 import json
 import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,6 @@ _UNKNOWN_GROUPS = ("cert-manager.io",)
 """Groups of objects that Envoy Gateway does not read: other controllers turn them into Secrets."""
 _LINES = 15
 """Maximum lines of an error message."""
-_ERROR = "Error: "
 
 
 class TranslationError(UserError):
@@ -41,61 +39,38 @@ class Translation:
     problems: tuple[str, ...] = ()
 
 
-def translate(egctl: Path, objects: Iterable[Object], folder: Path) -> Translation:
+def translate(translator: Path, objects: Iterable[Object]) -> Translation:
     """Translate the objects of the gateway, with the Services and Secrets that they reference.
 
     Args:
-        egctl: The program.
+        translator: The program.
         objects: Without those of the AI gateway.
-        folder: A private folder: there are keys among the objects.
 
     Raises:
         TranslationError: Envoy Gateway rejected an object; the message is its own.
     """
     known = [body for body in objects if body["apiVersion"].partition("/")[0] not in _UNKNOWN_GROUPS]
-    answer: dict[str, Any] = json.loads(_run(egctl, known, folder))
-    problems = tuple(_problems(answer))
-    proxies = list((answer.get("xds") or {}).values())
-    if not proxies:
+    answer: dict[str, Any] = json.loads(_run(translator, known))
+    problems = tuple(_problems(answer["objects"]))
+    if not answer["proxies"]:
         raise TranslationError(
             "Envoy Gateway made nothing of the gateway" + "".join(f"\n{line}" for line in problems)
         )
-    dumps = {dump["@type"].rpartition(".")[2]: dump for dump in proxies[0]["configs"]}
+    proxy = answer["proxies"][0]
     return Translation(
-        xds={
-            "listeners": [
-                dump["activeState"]["listener"] for dump in _all(dumps, "ListenersConfigDump", "dynamicListeners")
-            ],
-            "routes": [dump["routeConfig"] for dump in _all(dumps, "RoutesConfigDump", "dynamicRouteConfigs")],
-            "clusters": [dump["cluster"] for dump in _all(dumps, "ClustersConfigDump", "dynamicActiveClusters")],
-        },
-        assignments={
-            dump["endpointConfig"]["clusterName"]: dump["endpointConfig"]
-            for dump in _all(dumps, "EndpointsConfigDump", "dynamicEndpointConfigs")
-        },
-        bootstrap=dumps["BootstrapConfigDump"]["bootstrap"],
+        xds={"listeners": proxy["listeners"], "routes": proxy["routes"], "clusters": proxy["clusters"]},
+        assignments={endpoints["clusterName"]: endpoints for endpoints in proxy["endpoints"]},
+        bootstrap=proxy["bootstrap"],
         problems=problems,
     )
 
 
-def _all(dumps: Mapping[str, Object], kind: str, field: str) -> list[Object]:
-    resources: list[Object] = dumps.get(kind, {}).get(field, [])
-    return resources
-
-
-def _run(egctl: Path, objects: list[Object], folder: Path) -> str:
-    # egctl reads a stream of YAML documents, and JSON is YAML.
-    with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".yaml") as file:
-        file.write("\n---\n".join(json.dumps(body, sort_keys=True) for body in objects))
-        file.flush()
-        command = [str(egctl), "x", "translate", "--from", "gateway-api", "--to", "gateway-api,xds"]
-        done = subprocess.run(
-            [*command, "--output", "json", "--file", file.name], capture_output=True, text=True, check=False
-        )
+def _run(translator: Path, objects: list[Object]) -> str:
+    # It reads a stream of YAML documents, and JSON is YAML.
+    documents = "\n---\n".join(json.dumps(body, sort_keys=True) for body in objects)
+    done = subprocess.run([str(translator)], input=documents, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        lines = [line.removeprefix(_ERROR) for line in done.stderr.splitlines() if line.strip()]
-        # After an error, egctl prints its options.
-        reasons = list(dict.fromkeys(line for line in lines if not line.startswith(("Usage:", " "))))[:_LINES]
+        reasons = list(dict.fromkeys(line for line in done.stderr.splitlines() if line.strip()))[:_LINES]
         raise TranslationError("Envoy Gateway refused the objects of the door:\n" + "\n".join(reasons))
     return done.stdout
 

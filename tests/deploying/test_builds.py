@@ -1,0 +1,46 @@
+"""What ``plan`` and ``up`` say before programs are built."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.layers.modules import ROOT
+from workbench.cluster.members import MEMBERS
+from workbench.deploying.builds import build_minutes, described
+
+
+@pytest.mark.parametrize(
+    ("programs", "minutes"),
+    [(MEMBERS, 6), (["kwok"], 6), (["translator"], 3), ([*MEMBERS, "translator", "prometheus", "adapter"], 12)],
+)
+def test_the_programs_of_the_control_plane_are_one_build(programs: list[str], minutes: int) -> None:
+    assert build_minutes(programs) == minutes
+
+
+def test_programs_are_named() -> None:
+    assert described(["prometheus", "adapter"]) == (
+        "prometheus, adapter, once for all clones: about 3 min on two cores"
+    )
+
+
+def planned(cache: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run ``plan`` on a machine without programs but those in a cache."""
+    command = [sys.executable, "-m", "workbench", "plan", *words]
+    env = {"PATH": "/nowhere", "HOME": str(cache), "XDG_CACHE_HOME": str(cache)}
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+
+
+def test_plan_tells_what_the_first_up_builds(tmp_path: Path) -> None:
+    (line,) = [line for line in planned(tmp_path).stderr.splitlines() if line.startswith("note: the first `up`")]
+    assert line.endswith(
+        "builds etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok, translator, prometheus, "
+        "adapter, once for all clones: about 12 min on two cores"
+    )
+
+
+def test_plan_tells_nothing_where_nothing_is_built(tmp_path: Path) -> None:
+    assert "the first `up`" not in planned(tmp_path, "--stack", "prod").stderr
+    (tmp_path / "one.yaml").write_text((ROOT / "stacks/models/qwen-chat.yaml").read_text())
+    assert "the first `up`" not in planned(tmp_path, str(tmp_path / "one.yaml")).stderr

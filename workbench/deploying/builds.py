@@ -1,0 +1,45 @@
+"""What the next ``up`` must build on this machine first, and how long that takes."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from livefleet import LiveFolder, LivePlay, Speeds, fleet_of
+
+from ..cluster import binaries
+from .call import STATE_DIR
+
+if TYPE_CHECKING:
+    from components.plan.plan import Plan
+    from stacks.settings import Settings
+
+    from ..engine.project import Project
+
+_CONTROL_PLANE_MINUTES = 6
+_MINUTES = {"translator": 3, "prometheus": 2, "adapter": 1}
+"""On two cores with nothing else to do (``tools/measure_start.py``). The programs of the control plane are built
+together; the others afterwards, from packages most of which are compiled already."""
+
+
+def build_minutes(programs: Iterable[str]) -> int:
+    """Return about how many minutes the build of programs takes on two cores, at least one."""
+    names = set(programs)
+    control_plane = _CONTROL_PLANE_MINUTES if names - _MINUTES.keys() else 0
+    return max(1, control_plane + sum(minutes for name, minutes in _MINUTES.items() if name in names))
+
+
+def described(programs: Iterable[str]) -> str:
+    """Return ``etcd, kwok, once for all clones: about 6 min on two cores``."""
+    names = list(programs)
+    return f"{', '.join(names)}, once for all clones: about {build_minutes(names)} min on two cores"
+
+
+def missing_programs(project: "Project", settings: "Settings", plan: "Plan") -> list[str]:
+    """Return the programs that an ``up`` of a planned stack builds; none unless it targets the simulated cluster."""
+    from .starting import is_playable
+
+    state_dir = project.folder / STATE_DIR
+    if not settings.simulated_nodes or not is_playable(project, state_dir):
+        return []
+    play = LivePlay(LiveFolder(state_dir), lambda: None, Speeds(), lambda _: None)
+    play.fleet = fleet_of(project.stack, plan)
+    return [*binaries.unbuilt(), *play.unbuilt()]
