@@ -46,8 +46,8 @@ def _kind(kind: Kind) -> str:
         "",
         f"It is {kind.scope.lower()}; its `apiVersion` is `{kind.api_version}`. "
         f"`workbench explain --field {kind.kind}.FIELD` prints the same, with an example of what the field becomes; "
-        f"`workbench schema {kind.kind}` prints the JSON schema for editors. Fields of Kubernetes' types, such as "
-        "`v1 Affinity`, are not listed.",
+        f"`workbench dev schema {kind.kind}` prints the JSON schema for editors. Fields of Kubernetes' types, such "
+        "as `v1 Affinity`, are not listed.",
         "",
     ]
     for reference in field_references(kind):

@@ -112,7 +112,7 @@ class ControlClient:
             uncertain = "; the request may have taken effect nevertheless" if method == "POST" else ""
             raise UnreachableError(
                 f"the live fleet at {self.address} did not answer within {seconds:g} s{uncertain}: this machine is "
-                "busy, or the process hangs; see `workbench watch`, and live/logs/pods.log in the state folder"
+                "busy, or the process hangs; see `workbench live watch`, and live/logs/pods.log in the state folder"
             ) from None
         except (OSError, http.client.HTTPException):
             raise UnreachableError(f"the live fleet does not answer at {self.address}; {START}") from None

@@ -1,4 +1,4 @@
-"""``workbench capacity``: node groups for which EC2 has no capacity."""
+"""``workbench dev capacity``: node groups for which EC2 has no capacity."""
 
 import json
 import time

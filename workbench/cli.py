@@ -4,12 +4,13 @@ import gc
 import importlib
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .edge import run
-from .helping import CommandGroup, arrange
+from .helping import GROUPS, PROGRAM, CommandGroup, arrange
 from .version import show_version
 
 _ALLOCATIONS = 50_000
@@ -36,6 +37,7 @@ MODULES = {
     "capacity": ("capacity",),
 }
 """The commands of each module, in the order of their help."""
+_INSTALL_COMPLETION = "--install-completion"
 _ERROR_CODES = {"diff": 2}
 """The exit code of errors, for commands in which 1 is a result."""
 
@@ -51,7 +53,7 @@ def command_line(name: str = "") -> typer.Typer:
             of them takes longer than ``validate`` itself; otherwise, as for ``--help``, all are.
     """
     line = typer.Typer(
-        name="workbench",
+        name=PROGRAM,
         cls=CommandGroup,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -59,7 +61,8 @@ def command_line(name: str = "") -> typer.Typer:
         context_settings={"help_option_names": ["--help", "-h"]},
     )
     line.callback()(_workbench)
-    modules = () if name == "--version" else [module for module, names in MODULES.items() if name in names] or MODULES
+    wanted = {name, *(GROUPS[name][1] if name in GROUPS else ())}
+    modules = () if name == "--version" else [key for key, names in MODULES.items() if wanted & {*names}] or MODULES
     for module in modules:
         importlib.import_module(f".{module}", __package__).register(line)
     arrange(line)
@@ -91,7 +94,13 @@ def main() -> None:
     else:
         gc.enable()
     try:
-        run(lambda: command_line(command)(), _ERROR_CODES.get(command, 1))
+        if _INSTALL_COMPLETION in sys.argv[1:]:
+            from .completion import unchanged_if_installed
+
+            with unchanged_if_installed(Path.home()):
+                run(lambda: command_line(command)(prog_name=PROGRAM))
+            return
+        run(lambda: command_line(command)(prog_name=PROGRAM), _ERROR_CODES.get(command, 1))
     finally:
         # The process is about to exit: skip the final collection.
         gc.freeze()

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stacks import PROJECT
-
 from .errors import WorkbenchError
 
 NO_STACK = "none"
@@ -19,10 +17,6 @@ DEFAULT_STACK = "local"
 """The stack of a command that is not told another one, where the project has it."""
 _STDIN = "-"
 _PROJECT_FILE = "Pulumi.yaml"
-_OF_THE_PROGRAM = re.compile(
-    rf"""^name:\s*["']?{PROJECT}["']?\s*(\#.*)?$|^\s+["']?{PROJECT}:\w""", re.MULTILINE | re.ASCII
-)
-"""A project of this name, or a setting of the program; others have a program of their own, which has no settings."""
 _CONFIG_FOLDER = re.compile(r"""^stackConfigDir:\s*["']?([^"'#\s]+)""", re.MULTILINE)
 
 
@@ -92,11 +86,15 @@ def project_folder(start: Path) -> Path | None:
 
 def stacks_of(folder: Path) -> list[str]:
     """Return the stacks with settings of this program; empty for a project with a program of its own."""
+    from stacks import PROJECT
+
+    # A project of this name, or a setting of the program.
+    ours = re.compile(rf"""^name:\s*["']?{PROJECT}["']?\s*(\#.*)?$|^\s+["']?{PROJECT}:\w""", re.MULTILINE | re.ASCII)
     text = _read(folder / _PROJECT_FILE)
     configured = _CONFIG_FOLDER.search(text)
     files = sorted((folder / configured[1] if configured else folder).glob("Pulumi.*.yaml"))
-    if not _OF_THE_PROGRAM.search(text):
-        files = [file for file in files if _OF_THE_PROGRAM.search(_read(file))]
+    if not ours.search(text):
+        files = [file for file in files if ours.search(_read(file))]
     return [file.name.removeprefix("Pulumi.").removesuffix(".yaml") for file in files]
 
 

@@ -36,7 +36,7 @@ def explain(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[PATH...]",
+            metavar="PATH",
             help="Manifest files or folders; - reads stdin. Default: the models of the stack.",
         ),
     ] = None,

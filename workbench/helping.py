@@ -1,24 +1,70 @@
-"""Layout of ``--help``: command groups, and paragraphs that wrap."""
+"""The tree of commands and its help: groups, paragraphs, examples, exit codes, and what an error proposes."""
 
+import copy
+import difflib
+from collections.abc import Iterable
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from .errors import WorkbenchError
+from .examples import EXAMPLES
+
+PROGRAM = "workbench"
 START = "Start a repository"
 ADOPT = "Start from what runs in a cluster"
 CHECK, DEPLOY = "Check manifests, without a cluster", "Deploy a stack"
-CAPACITY, FLEET = "Size models and autoscalers", "Run the live fleet on this machine"
-_GROUPS = {
+CAPACITY, FURTHER = "Size models and autoscalers", "Further commands"
+_PANELS = {
     START: ("init",),
     ADOPT: ("inspect", "adopt", "eject"),
-    CHECK: ("plan", "validate", "explain", "render", "defaults", "crds", "schema", "migrate"),
-    DEPLOY: ("up", "preview", "destroy", "outputs", "diff", "capacity", "cluster"),
-    CAPACITY: ("fit", "size", "simulate", "fit-profile"),
-    FLEET: ("load", "watch", "fault", "speed"),
+    CHECK: ("plan", "validate", "explain", "render", "migrate"),
+    DEPLOY: ("up", "preview", "destroy", "outputs", "diff", "cluster"),
+    CAPACITY: ("fit", "size", "simulate"),
+    FURTHER: ("live", "dev"),
 }
-
-
+GROUPS = {
+    "live": (
+        "Run load, faults and a live view against the fleet on this machine.",
+        ("load", "watch", "fault", "speed"),
+    ),
+    "dev": (
+        "Commands for developers and tools: schemas, defaults, profiles, node groups.",
+        ("defaults", "crds", "schema", "fit-profile", "capacity"),
+    ),
+}
+"""Commands below a word of their own, which also work without it, as in earlier versions."""
+_DELETING = frozenset({"destroy", "eject", "fault"})
+"""Commands that no message proposes: who follows it without reading loses something."""
+_UNPROPOSED = frozenset({"--yes", "--force", "--lossy"})
+"""Options that no message proposes, because they skip a question or a refusal."""
+_MEANT = {
+    "apply": "up",
+    "bench": "live load",
+    "check": "validate",
+    "convert": "migrate",
+    "cost": "plan",
+    "costs": "plan",
+    "create": "init",
+    "deploy": "up",
+    "import": "adopt",
+    "install": "up",
+    "lint": "validate",
+    "new": "init",
+    "price": "plan",
+    "show": "outputs",
+    "start": "up",
+    "status": "outputs",
+    "template": "render",
+    "test": "validate",
+    "top": "live watch",
+    "update": "up",
+    "upgrade": "migrate",
+    "verify": "validate",
+}
+"""Words of other tools, and the command that does the same here."""
+_SIMILAR = 0.7
 _OVERRIDES = (
     "realization",
     "release",
@@ -31,14 +77,14 @@ _OVERRIDES = (
 )
 """Options of every command on manifests that override settings; only the help of ``validate`` lists them."""
 _DOCUMENTING_COMMAND = "validate"
-
-
+_EXIT_CODES = "Exit codes:"
+_USUAL_CODES = "Exit codes: 0 success, 1 an error, 2 usage error."
 OLD_NAMES = {"--output": "--format"}
 """Earlier names of options, which still work, but appear in no help."""
 
 
 class CommandGroup(TyperGroup):
-    """A group whose help lists its commands by subject."""
+    """A group whose help lists its commands by subject, and which proposes only harmless commands."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  of typer's own copy of click
         """Write a section for each subject, with the first sentence of each command."""
@@ -49,19 +95,51 @@ class CommandGroup(TyperGroup):
             if not command.hidden:
                 panel = getattr(command, "rich_help_panel", None) or "Commands"
                 by_panel.setdefault(str(panel), []).append((name.ljust(width), first_sentence(command.help)))
-        panels = [*_GROUPS, *by_panel]
+        panels = [*_PANELS, *by_panel]
         for panel in sorted(by_panel, key=panels.index):
+            order = _PANELS.get(panel, ())
+            rows = sorted(by_panel[panel], key=lambda row: _position(row[0].strip(), order))
             with formatter.section(panel):
-                formatter.write_dl(by_panel[panel])
+                formatter.write_dl(rows)
 
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  see above
+        """Write examples."""
+        _write_examples(ctx, formatter)
 
-def first_sentence(text: str | None) -> str:
-    """Return the first sentence of a help, without its period: what a list of commands says."""
-    return (text or "").partition("\n\n")[0].removesuffix(".")
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401  see above
+        """Find a command.
+
+        Raises:
+            WorkbenchError: there is none; the message proposes the nearest harmless one.
+        """
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
+            near = nearest_command(name, self.commands, tuple(ctx.command_path.split()[1:]))
+            raise WorkbenchError(f"unknown command {name!r}{_proposal(near)} '{ctx.command_path} --help'", 2)
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  see above
+        """Read the options, and report an unknown one in a line."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            _raise_unknown_option(ctx, error)
+            raise
 
 
 class PlainHelpCommand(TyperCommand):
     """A command whose help wraps paragraphs, and which accepts the earlier names of its options."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401  as typer calls it
+        super().__init__(*args, **options)
+        self.help = _unwrapped(self.help)
+        self.short_help = _unwrapped(self.short_help)
+        overrides = [param for param in self.params if param.name in _OVERRIDES]
+        if len(overrides) == len(_OVERRIDES) and self.name != _DOCUMENTING_COMMAND:
+            for param in overrides:
+                param.hidden = True  # type: ignore[attr-defined]
+            names = ", ".join(param.opts[0] for param in overrides)
+            self.epilog = f"Options that override settings: {names}. See `{PROGRAM} {_DOCUMENTING_COMMAND} --help`."
 
     def make_parser(self, ctx: Any) -> Any:  # noqa: ANN401  of typer's own copy of click, or of click
         """Also accept the earlier names of options."""
@@ -80,29 +158,118 @@ class PlainHelpCommand(TyperCommand):
             if name in OLD_NAMES and OLD_NAMES[name] not in names
         }
 
-    def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401  as typer calls it
-        super().__init__(*args, **options)
-        self.help = _unwrapped(self.help)
-        self.short_help = _unwrapped(self.short_help)
-        overrides = [param for param in self.params if param.name in _OVERRIDES]
-        if len(overrides) == len(_OVERRIDES) and self.name != _DOCUMENTING_COMMAND:
-            for param in overrides:
-                param.hidden = True  # type: ignore[attr-defined]
-            names = ", ".join(param.opts[0] for param in overrides)
-            self.epilog = f"Options that override settings: {names}. See `workbench {_DOCUMENTING_COMMAND} --help`."
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  see above
+        """Read the options, and report an unknown one in a line."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            _raise_unknown_option(ctx, error)
+            raise
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  see above
+        """Write examples, further options, and the exit codes of commands that do not describe their own."""
+        _write_examples(ctx, formatter)
+        super().format_epilog(ctx, formatter)
+        if _EXIT_CODES not in (self.help or ""):
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(_USUAL_CODES)
 
 
 def arrange(app: typer.Typer) -> None:
-    """Group the commands, and format their help as plain text."""
-    panels = {name: panel for panel, names in _GROUPS.items() for name in names}
+    """Group the commands, and format their help as plain text of 80 columns."""
+    panels = {name: panel for panel, names in _PANELS.items() for name in names}
+    below = {name: group for group, (_, names) in GROUPS.items() for name in names}
+    groups: dict[str, typer.Typer] = {}
     for command in app.registered_commands:
+        name = _name_of(command)
         command.cls = PlainHelpCommand
-        command.rich_help_panel = panels.get(command.name or str(getattr(command.callback, "__name__", "")))
+        command.rich_help_panel = panels.get(name)
+        if name in below:
+            groups.setdefault(below[name], _group(below[name])).registered_commands.append(copy.copy(command))
+            command.hidden = True
+    for name in GROUPS:
+        if name in groups:
+            app.add_typer(groups[name])
     for group in app.registered_groups:
         if group.typer_instance:
             group.rich_help_panel = panels.get(str(group.typer_instance.info.name))
+            group.typer_instance.info.cls = CommandGroup
+            group.typer_instance.rich_markup_mode = None
             for command in group.typer_instance.registered_commands:
                 command.cls = PlainHelpCommand
+
+
+def nearest_command(name: str, known: Iterable[str], group: tuple[str, ...] = ()) -> str:
+    """Return the harmless command that a word means, or is similar to; empty without one.
+
+    Args:
+        name: The word.
+        known: The commands of the group.
+        group: The words before it.
+    """
+    word = name.lower()
+    if not group and word in _MEANT:
+        return _MEANT[word]
+    harmless = [each for each in known if each not in _DELETING]
+    close = difflib.get_close_matches(word, harmless, n=1, cutoff=_SIMILAR)
+    if not close:
+        return ""
+    below = {each: words for words, (_, names) in GROUPS.items() for each in names}
+    words = (*group, close[0]) if group or close[0] not in below else (below[close[0]], close[0])
+    return " ".join(words)
+
+
+def first_sentence(text: str | None) -> str:
+    """Return the first sentence of a help, without its period: what a list of commands says."""
+    return (text or "").partition("\n\n")[0].removesuffix(".")
+
+
+def _group(name: str) -> typer.Typer:
+    return typer.Typer(name=name, help=GROUPS[name][0], no_args_is_help=True)
+
+
+def _name_of(command: Any) -> str:  # noqa: ANN401  typer's description of a command
+    return command.name or str(getattr(command.callback, "__name__", ""))
+
+
+def _position(name: str, order: tuple[str, ...]) -> int:
+    return order.index(name) if name in order else len(order)
+
+
+def _raise_unknown_option(ctx: Any, error: Exception) -> None:  # noqa: ANN401  see CommandGroup
+    """Raise a message of one line for an unknown option; return for any other error.
+
+    Raises:
+        WorkbenchError: the option is unknown.
+    """
+    option = getattr(error, "option_name", None)
+    if option is None or not hasattr(error, "possibilities"):
+        return
+    known = [
+        name
+        for param in ctx.command.params
+        if not getattr(param, "hidden", False)
+        for name in (*param.opts, *param.secondary_opts)
+        if name.startswith("--") and name not in _UNPROPOSED
+    ]
+    close = difflib.get_close_matches(str(option), known, n=1, cutoff=_SIMILAR)
+    near = close[0] if close else ""
+    raise WorkbenchError(f"unknown option {str(option)!r}{_proposal(near)} '{ctx.command_path} --help'", 2)
+
+
+def _proposal(near: str) -> str:
+    return f"; did you mean '{near}'? See" if near else "; see"
+
+
+def _write_examples(ctx: Any, formatter: Any) -> None:  # noqa: ANN401  see CommandGroup
+    """Write the examples of a command; they are not wrapped, so that they can be copied."""
+    examples = EXAMPLES.get(" ".join(ctx.command_path.split()[1:])) or EXAMPLES.get(ctx.info_name or "")
+    if not examples:
+        return
+    with formatter.section("Examples"):
+        for example in examples:
+            formatter.write(f"  {PROGRAM} {example}\n")
 
 
 def _unwrapped(text: str | None) -> str | None:

@@ -1,4 +1,4 @@
-"""``workbench load``, ``watch``, ``fault`` and ``speed``: the commands of the live fleet."""
+"""``workbench live load``, ``watch``, ``fault`` and ``speed``: the commands of the live fleet."""
 
 from livefleet import register_commands as register
 

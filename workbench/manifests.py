@@ -33,7 +33,7 @@ class _Output(enum.StrEnum):
 
 Kinds = Annotated[
     list[str] | None,
-    typer.Argument(help="Kind or apiVersion/Kind. Defaults to all kinds.", metavar="[KIND...]"),
+    typer.Argument(help="Kind or apiVersion/Kind. Defaults to all kinds.", metavar="KIND"),
 ]
 
 

@@ -27,7 +27,7 @@ _DEFAULT_NAMESPACE = "default"
 Paths = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="[PATH...]", help="Manifest files or folders; - reads stdin. Default: the models of the stack."
+        metavar="PATH", help="Manifest files or folders; - reads stdin. Default: the models of the stack."
     ),
 ]
 

@@ -1,1 +1,1 @@
-"""``workbench load``: send requests at a rate, from a trace or as waiting users, and report what clients see."""
+"""``workbench live load``: send requests at a rate, from a trace or as waiting users, and report what clients see."""

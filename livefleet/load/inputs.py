@@ -1,4 +1,4 @@
-"""Parse the option values of ``workbench load``."""
+"""Parse the option values of ``workbench live load``."""
 
 import math
 import os

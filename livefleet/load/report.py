@@ -110,7 +110,7 @@ def machine_sentences(summary: LoadSummary, speed: float | None) -> Iterator[str
         mark = f"{_MARK} " if speed != 1 else ""
         yield (
             f"{mark}more than a tenth of these times is overhead of this machine: {', '.join(marked)}. Use the rows "
-            "by the engine's clock instead, or lower the speed of answers (workbench speed)"
+            "by the engine's clock instead, or lower the speed of answers (workbench live speed)"
         )
 
 

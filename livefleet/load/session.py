@@ -1,4 +1,4 @@
-"""One run of ``workbench load``: resolve the target, send the requests, show progress, write the results."""
+"""One run of ``workbench live load``: resolve the target, send the requests, show progress, write the results."""
 
 import itertools
 import json

@@ -23,7 +23,7 @@ the timeout, and a replica that was killed at the end of its grace period."""
 _PRUNE = 512
 """Requests of a replica after which those that are over are forgotten."""
 KEEP_ALIVE = 15.0
-"""Seconds for which clients keep an idle connection, as those of ``workbench load`` do (aiohttp's default)."""
+"""Seconds for which clients keep an idle connection, as those of ``workbench live load`` do (aiohttp's default)."""
 
 
 class ReplicaStage(Enum):

@@ -1,1 +1,1 @@
-"""``workbench watch``, ``fault`` and ``speed``: show and change a running fleet."""
+"""``workbench live watch``, ``fault`` and ``speed``: show and change a running fleet."""

@@ -104,7 +104,7 @@ def fault(what: What, name: Name = "", *, model: Model = "", cwd: Cwd = Path(), 
         return
     typer.echo(printable(f"{outcome.text} (simulated)"))
     typer.echo(printable(f"affected pods: {', '.join(outcome.pods) or 'none'}"))
-    typer.echo("`workbench watch` shows the effect; a running `workbench load` counts failed requests")
+    typer.echo("`workbench live watch` shows the effect; a running `workbench live load` counts failed requests")
 
 
 def speed(*, answers: Answers = None, starts: Starts = None, cwd: Cwd = Path(), output: Output = Format.TEXT) -> None:

@@ -36,7 +36,7 @@ def default_target(state: LiveState, fault: LiveFault, model: str) -> str:
             {
                 LiveFault.NODE: f"no {pods} is on a node",
                 LiveFault.POD: f"no {pods} is on a node",
-                LiveFault.SPOT: f"no {pods} is on a spot node; `workbench fault node` removes any node at once",
+                LiveFault.SPOT: f"no {pods} is on a spot node; `workbench live fault node` removes any node at once",
                 LiveFault.ZONE: f"no {pods} is in a zone; the nodes of this stack have none",
             }[fault]
         )

@@ -1,4 +1,4 @@
-"""``workbench capacity`` against an API server that answers with a status, or with none."""
+"""``workbench dev capacity`` against an API server that answers with a status, or with none."""
 
 import json
 from collections.abc import Iterator

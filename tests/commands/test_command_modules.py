@@ -9,6 +9,7 @@ import typer
 from components.plan.environment import Environment
 from tests.layers.modules import ROOT
 from workbench.cli import MODULES, app, command_line
+from workbench.helping import GROUPS
 from workbench.subject import fleet_settings
 
 UNUSED = (
@@ -49,16 +50,24 @@ door, hardening, cache transfer, masking of messages, and reading the size of a 
 
 def names(line: typer.Typer) -> list[str]:
     commands = [command.name or str(command.callback.__name__) for command in line.registered_commands]  # type: ignore[union-attr]
-    return [
-        *commands,
-        *(str(group.typer_instance.info.name) for group in line.registered_groups if group.typer_instance),
-    ]
+    groups = [str(group.typer_instance.info.name) for group in line.registered_groups if group.typer_instance]
+    return [*commands, *(name for name in groups if name not in GROUPS)]
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_the_commands_of_a_module_are_listed(module: str) -> None:
     for name in MODULES[module]:
         assert names(command_line(name)) == list(MODULES[module])
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_group_has_its_commands_only(group: str) -> None:
+    groups = {
+        str(each.typer_instance.info.name): each.typer_instance
+        for each in command_line(group).registered_groups
+        if each.typer_instance
+    }
+    assert sorted(names(groups[group])) == sorted(GROUPS[group][1])
 
 
 @pytest.mark.parametrize("word", ["", "--help", "validat"])
@@ -69,7 +78,10 @@ def test_anything_else_has_every_command(word: str) -> None:
 
 @pytest.mark.parametrize(
     ("words", "own"),
-    [(["validate", "stacks/models/qwen-chat.yaml"], {"workbench.manifests"}), (["--version"], set())],
+    [
+        (["validate", "--stack", "none", "stacks/models/qwen-chat.yaml"], {"workbench.manifests"}),
+        (["--version"], set()),
+    ],
 )
 def test_other_modules_are_not_imported(words: list[str], own: set[str]) -> None:
     modules = {f"workbench.{module}" for module in MODULES}
@@ -77,7 +89,7 @@ def test_other_modules_are_not_imported(words: list[str], own: set[str]) -> None
 
 
 def test_validating_one_manifest_imports_nothing_that_it_does_not_need() -> None:
-    modules = imported("validate", "stacks/models/gemma-elastic.yaml")
+    modules = imported("validate", "--stack", "none", "stacks/models/gemma-elastic.yaml")
     assert {"components.checks.memory.verdicts", "components.plan.plan"} <= modules
     assert [name for name in UNUSED if name in modules] == []
 
@@ -91,7 +103,7 @@ def test_validating_one_manifest_imports_nothing_that_it_does_not_need() -> None
 )
 def test_options_import_what_they_need(option: list[str], needed: str) -> None:
     assert needed in UNUSED
-    assert needed in imported("validate", "stacks/models/gemma-elastic.yaml", *option)
+    assert needed in imported("validate", "--stack", "none", "stacks/models/gemma-elastic.yaml", *option)
 
 
 def test_the_defaults_of_settings_are_those_of_the_environment() -> None:

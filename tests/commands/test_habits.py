@@ -86,6 +86,27 @@ def on_a_terminal(*arguments: str, **variables: str) -> str:
 
 def test_no_color_is_obeyed() -> None:
     """NO_COLOR counts more than FORCE_COLOR (https://no-color.org)."""
-    assert COLOUR.search(on_a_terminal("--help"))
-    assert not COLOUR.search(on_a_terminal("--help", NO_COLOR="1"))
-    assert not COLOUR.search(on_a_terminal("explain", "Playground/qwen-chat", NO_COLOR="1"))
+    assert COLOUR.search(on_a_terminal("validate", "--stack", "dev"))
+    assert not COLOUR.search(on_a_terminal("validate", "--stack", "dev", NO_COLOR="1"))
+
+
+@pytest.mark.parametrize(
+    ("shell", "startup"),
+    [("bash", ".bashrc"), ("zsh", ".zshrc"), ("fish", ".config/fish/completions/workbench.fish")],
+)
+def test_completion_installed_twice_changes_nothing(shell: str, startup: str, tmp_path: Path) -> None:
+    """The shell is named, because none runs the tests."""
+    (tmp_path / ".bashrc").write_text("alias ll='ls -l'\n")
+    (tmp_path / ".zshrc").write_text("autoload -U colors\n")
+    env = {**os.environ, "HOME": str(tmp_path), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    states = []
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-m", "workbench", "--install-completion", shell],
+            cwd=ROOT, env=env, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        states.append({path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()})
+    assert b"workbench" in b"".join(states[0].values())
+    assert tmp_path / startup in states[0]
+    assert states[0] == states[1] == states[2]

@@ -1,4 +1,4 @@
-"""``workbench fit-profile`` as its users run it."""
+"""``workbench dev fit-profile`` as its users run it."""
 
 import json
 import re

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .reading import ReadAdoption
 
 Folder = Annotated[
-    Path, typer.Argument(metavar="[FOLDER]", help="Project folder; created if it does not exist. Default: this one.")
+    Path, typer.Argument(metavar="FOLDER", help="Project folder; created if it does not exist. Default: this one.")
 ]
 Kubeconfig = Annotated[
     Path | None,

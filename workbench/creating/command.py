@@ -19,7 +19,7 @@ DEFAULTS = Answers(ClusterChoice.EXISTING, _REGION, FamilyChoice.LLMAZ, gateway=
 
 Folder = Annotated[
     Path,
-    typer.Argument(metavar="[FOLDER]", help="Folder to write to; created if it does not exist. Default: this one."),
+    typer.Argument(metavar="FOLDER", help="Folder to write to; created if it does not exist. Default: this one."),
 ]
 Cluster = Annotated[
     ClusterChoice | None,

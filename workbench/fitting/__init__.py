@@ -1,3 +1,3 @@
-"""``workbench fit-profile``: fit a performance profile to benchmark results."""
+"""``workbench dev fit-profile``: fit a performance profile to benchmark results."""
 
 from .command import register as register

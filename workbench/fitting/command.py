@@ -1,4 +1,4 @@
-"""``workbench fit-profile``: fit the performance profile of a replica to benchmark results."""
+"""``workbench dev fit-profile``: fit the performance profile of a replica to benchmark results."""
 
 import json
 import sys

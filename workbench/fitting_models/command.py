@@ -33,7 +33,7 @@ _ENGINE = "vllm"
 Model = Annotated[
     str,
     typer.Argument(
-        metavar="[MODEL]",
+        metavar="MODEL",
         help="A model of the catalog, with or without its publisher; a repository; a config.json or its folder; or a "
         "GGUF file.",
     ),

@@ -25,7 +25,7 @@ def migrate(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[PATH...]",
+            metavar="PATH",
             help="Manifest files or folders. Default: the models of all stacks of the project, whose setting "
             "releases is changed too.",
         ),

@@ -46,7 +46,7 @@ _MAX_USD = Decimal(10) ** 12
 Paths = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="[PATH...]", help="Manifest files or folders; - reads stdin. Default: everything of the stack."
+        metavar="PATH", help="Manifest files or folders; - reads stdin. Default: everything of the stack."
     ),
 ]
 Cluster = Annotated[

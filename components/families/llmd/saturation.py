@@ -43,6 +43,6 @@ def check_unsized(variant: Variant, bounds: tuple[int, int] | None) -> None:
         "spec.modelID",
         f"without a modelProfile, the speed of {format_value(model)} is unknown, so it is not checked whether "
         f"{least} to {most} replicas, {where}, {kept}; they are scaled {by}on KV cache and queue, at upstream's "
-        "thresholds. Measure a profile (workbench fit-profile), and compare with workbench size",
+        "thresholds. Measure a profile (workbench dev fit-profile), and compare with workbench size",
         RuleId.SIZING_UNCHECKED,
     )

@@ -38,7 +38,11 @@ def test_picked(name: str) -> None:
 
 NONE = {
     "no such model": (LiveFault.NODE, "other", "no model 'other'; available: chat, code, idle"),
-    "no spot node of the model": (LiveFault.SPOT, "chat", "no pod of chat is on a spot node; `workbench fault node`"),
+    "no spot node of the model": (
+        LiveFault.SPOT,
+        "chat",
+        "no pod of chat is on a spot node; `workbench live fault node`",
+    ),
     "no zone of the model": (LiveFault.ZONE, "idle", "no pod of idle is in a zone"),
 }
 

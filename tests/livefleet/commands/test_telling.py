@@ -1,4 +1,4 @@
-"""``workbench fault`` and ``workbench speed`` as they are run."""
+"""``workbench live fault`` and ``workbench live speed`` as they are run."""
 
 import json
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def test_a_named_node(served: StandIn, tmp_path: Path) -> None:
     assert ran.stdout.splitlines() == [
         "node g6-2 is gone (simulated)",
         "affected pods: models/chat-1, models/chat-2",
-        "`workbench watch` shows the effect; a running `workbench load` counts failed requests",
+        "`workbench live watch` shows the effect; a running `workbench live load` counts failed requests",
     ]
     assert served.asked == [("/fault", {"fault": "node", "name": "g6-2"})]
 

@@ -1,4 +1,4 @@
-"""``workbench watch`` as it is run: on a terminal, in a pipe, once."""
+"""``workbench live watch`` as it is run: on a terminal, in a pipe, once."""
 
 import json
 import os

@@ -211,7 +211,7 @@ def test_it_is_the_same_when_it_was_kept(fleet: LiveFleet, tmp_path: Path) -> No
 
 
 def test_one_group_of_nodes_is_spot(fleet: LiveFleet) -> None:
-    """So that ``workbench fault spot`` has something to take back, with room for the pod elsewhere."""
+    """So that ``workbench live fault spot`` has something to take back, with room for the pod elsewhere."""
     spot = [group for group in fleet.groups if capacity_in(group.labels) == "spot"]
     assert [group.instance_type for group in spot] == ["g6.2xlarge"]
     assert spot[0].least == 2

@@ -40,7 +40,7 @@ def check_targets(entry: Entry, target: ModelTargets, findings: Findings) -> Non
         findings.error(
             f"{entry.path}.{speed.alpha_path}",
             f"{alone_text} per token for a single request, which no engine has: it must be at least {_MIN_MS} and at "
-            f"most {_MAX_MS} ms; measure alpha and beta (workbench fit-profile)",
+            f"most {_MAX_MS} ms; measure alpha and beta (workbench dev fit-profile)",
             RuleId.SIZING_IMPLAUSIBLE,
         )
     if not is_small:
@@ -72,8 +72,8 @@ def check_targets(entry: Entry, target: ModelTargets, findings: Findings) -> Non
         findings.error(
             f"{entry.path}.{speed.beta_path}",
             f"must be above 0, found {shortened(speed.beta)}: a token takes {shortened(speed.alpha)} ms however "
-            f"many requests run concurrently, {noise}; measure it with concurrent requests (workbench fit-profile), "
-            f"{alternative}",
+            f"many requests run concurrently, {noise}; measure it with concurrent requests (workbench dev "
+            f"fit-profile), {alternative}",
             RuleId.SIZING_IMPLAUSIBLE,
         )
     if profile.max_batch_size == 1:

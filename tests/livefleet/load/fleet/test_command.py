@@ -1,4 +1,4 @@
-"""``workbench load`` of a model of the stack, as it is run: clients and the fleet side by side."""
+"""``workbench live load`` of a model of the stack, as it is run: clients and the fleet side by side."""
 
 import json
 import ssl
