@@ -54,6 +54,7 @@ names are in Reference."""
 _LEFT_OUT = ("decisions/samples.md", "_index.md", "installation-configuration.md")
 """Pages for contributors only, and those of Pulumi's registry, in its own form."""
 _LOGO = "logo.svg"
+_PICTURES = "pictures"
 _STYLES = Path(__file__).with_name("site.css")
 _CHANGELOG = "CHANGELOG.md"
 _UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
@@ -84,6 +85,7 @@ def build(root: Path, output: Path) -> int:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(_with_links(page, known, repository), encoding="utf-8")
     shutil.copyfile(root / "docs" / _LOGO, source / _LOGO)
+    shutil.copytree(root / "docs" / _PICTURES, source / _PICTURES)
     shutil.copyfile(_STYLES, source / _STYLES.name)
     (output / "zensical.toml").write_text(_configuration(root, sections), encoding="utf-8")
     # Zensical colors its messages for a terminal only if CI is not set.
@@ -244,6 +246,7 @@ def _configuration(root: Path, sections: Sequence[Section]) -> str:
     extensions = {
         "admonition": {},
         "attr_list": {},
+        "md_in_html": {},
         "toc": {"permalink": True},
         "pymdownx.highlight": {"pygments_lang_class": True},
         "pymdownx.superfences": {},

@@ -15,6 +15,7 @@ from components.checks.front_door.words import Exposure, IssuerKind, TlsKind
 from components.clouds.aws.access import account_of
 from components.clouds.aws.api_server import SSM_ENDPOINTS
 from components.clouds.aws.environment import AwsEnvironment
+from components.clouds.aws.facts.regions import regions
 from components.clouds.aws.names import dns_solver
 from components.clouds.aws.nodes.launch import USUAL_REGION
 from components.clouds.aws.nodes.settings_location import SettingsLocation
@@ -22,9 +23,10 @@ from components.clouds.aws.subnets import CIDR, in_order
 from components.clouds.aws.words import NatGateways, Provisioner, ServiceLinkedRole
 from components.contract import clock
 from components.contract.base import combined_error
+from components.contract.problems import did_you_mean
 from components.contract.tables import read_table
 from components.contract.texts.printable import printable
-from components.plan.faults import faults
+from components.plan.faults import SettingsFault, faults
 from components.plan.prerequisites.needed import ClusterFacts
 from components.plan.section import Flag
 from components.plan.settings import FleetSettings
@@ -397,10 +399,23 @@ def parse(values: Mapping[str, Any], file: str) -> Settings:
             if fault.unknown:
                 problems.append(printable(f"{file}: {PROJECT}:{path}: {fault.reason}"))
             else:
-                problems.append(_problem(file, path, fault.reason))
+                problems.append(_problem(file, path, _place_reason(fault) or fault.reason))
     if problems:
         raise pulumi.RunError("\n".join(problems))
     return settings
+
+
+def _place_reason(fault: SettingsFault) -> str:
+    """Return the reason of a misspelled region or zone: what it should be; empty for any other fault."""
+    _, pattern, found = fault.reason.partition("must match pattern ")
+    found = found.rpartition(", found ")[2].strip("'")
+    keys = {str(part) for part in fault.path}
+    if not pattern or keys.isdisjoint(("region", "zone", "zones")):
+        return ""
+    if "region" in keys:
+        return f"must be a region such as us-east-1, found {found!r}{did_you_mean(found, sorted(regions()))}"
+    hint = f"; {found} is a region, and {found}a a zone of it" if found in regions() else ""
+    return f"must be a zone such as us-east-1a, found {found!r}{hint}"
 
 
 def declared(project_file: Path) -> dict[str, dict[str, Any]]:

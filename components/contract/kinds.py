@@ -1,18 +1,17 @@
 """Kinds as the API server registers them (contract/README.md), and the set of supported kinds."""
 
-import difflib
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from .meta import Resource
-from .problems import did_you_mean
+from .problems import did_you_mean, nearest_names, some_of
 from .releases import Releases, Span, described
 from .schema.builtin import is_namespaced
 
 _NEARLY_GROUP = 0.85
-"""Minimum similarity (difflib) at which an unknown API group counts as a misspelled supported group."""
+"""Minimum similarity at which an unknown API group counts as a misspelled supported group."""
 
 
 class Column(NamedTuple):
@@ -145,8 +144,8 @@ class Kinds:
         candidates = self.all_named(name)
         if not candidates:
             known = [kind.kind for kind in self]
-            hint = did_you_mean(name, known)
-            raise ValueError(f"unknown kind {name!r}{hint}; known kinds: {', '.join(known)}")
+            hint = did_you_mean(name, known) or f"; known kinds: {some_of(known, 'see `workbench crds`')}"
+            raise ValueError(f"unknown kind {name!r}{hint}")
         return candidates[0]
 
     def misspelt(self, api_version: str, kind: str) -> tuple[str, str] | None:
@@ -155,14 +154,14 @@ class Kinds:
         if is_namespaced(group, kind) is not None:
             return None
         groups = {known.group for known in self}
-        ours = difflib.get_close_matches(group, groups, n=1, cutoff=_NEARLY_GROUP)
+        ours = [group] if group in groups else nearest_names(group, groups, 1, _NEARLY_GROUP)
         namesake = next((known for known in self if known.kind == kind), None)
         if namesake and (ours or not group):
             return "apiVersion", f"must be '{namesake.api_version}' for kind {kind}, found {api_version!r}"
         candidates = [known for known in self if not group or known.group in ours]
         hint = did_you_mean(kind, [known.kind for known in candidates])
         if not group:  # only built-in kinds have no group, so this is not a third-party API
-            known_kinds = f"; known kinds: {', '.join(self.titles)}"
+            known_kinds = f"; known kinds: {some_of(self.titles, 'see `workbench crds`')}"
             return "kind", f"unknown kind '{api_version}/{kind}'{hint or known_kinds}"
         if hint:
             return "kind", f"unknown kind '{api_version}/{kind}'{hint}"

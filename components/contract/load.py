@@ -1,7 +1,7 @@
 """Reads manifests from YAML files and folders, and returns validated resources and all problems."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -9,14 +9,14 @@ from typing import Any, BinaryIO
 from .base import Json
 from .checking import check, without_faults
 from .collection import paused_collection
-from .documents.files import manifest_files, read_text
+from .documents.files import manifest_files, read_manifest, read_stream
 from .documents.reader import Document, YamlError, read_documents
 from .documents.source import Location, Source
 from .findings.annotations import reason_to_ignore
 from .findings.ids import RuleId
 from .kinds import Kind, Kinds
 from .meta import Resource
-from .problems import Owner, Problem, Severity, field_path
+from .problems import Owner, Problem, Severity, did_you_mean, field_path, some_of
 
 _MOST_BREAKS = 20
 """Maximum number of invalid YAML documents per file; the rest of the file is then not read."""
@@ -28,7 +28,6 @@ _KIND = re.compile(r"^kind:\s*['\"]?([A-Za-z]{1,63})", re.MULTILINE)
 _NAME = re.compile(
     r"^metadata:\s*\{?(?:[^\n]*\n[ \t]+|[^\n]*,\s*|\s*)?name:\s*['\"]?([-a-z0-9.]{1,253})", re.MULTILINE
 )
-_KUSTOMIZE = ("kustomization.yaml", "kustomization.yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,20 +161,20 @@ def load(paths: Iterable[Path | str], kinds: Kinds) -> Manifests:
     reader = _ManifestReader(kinds)
     with paused_collection():
         for file in manifest_files(paths, reader.problems):
-            text = read_text(file.read_bytes, file, reader.problems)
+            text = read_manifest(file, reader.problems)
             if text is not None:
                 reader.read(text, str(file))
-    return reader.result(sort=True)
+    return reader.result(of_files=True)
 
 
 def load_stream(stream: BinaryIO, kinds: Kinds, file: str) -> Manifests:
     """Read manifests from an open file, such as standard input."""
     reader = _ManifestReader(kinds)
     with paused_collection():
-        text = read_text(stream.read, file, reader.problems)
+        text = read_stream(stream, file, reader.problems)
         if text is not None:
             reader.read(text, file)
-    return reader.result(sort=True)
+    return reader.result(of_files=True)
 
 
 def parse(text: str, kinds: Kinds, file: str = "<text>") -> Manifests:
@@ -203,28 +202,61 @@ class _ManifestReader:
         self.problems: list[Problem] = []
         self.others: list[OtherObject] = []
         self.partial: list[LoadedResource] = []
+        self._empty: list[tuple[str, str]] = []
         self._count = 0
+        self._documents = 0
         self._files = 0
 
-    def result(self, *, sort: bool = False) -> Manifests:
-        problems = sorted(self.problems, key=lambda p: p.sort_key) if sort else self.problems
+    def result(self, *, of_files: bool = False) -> Manifests:
+        problems = self.problems
+        if of_files:
+            problems = sorted([*problems, *self._empty_files()], key=lambda p: p.sort_key)
         return Manifests(
             tuple(self.resources), tuple(problems), tuple(self.others), self._count, self._files, tuple(self.partial)
         )
 
+    def _empty_files(self) -> Iterator[Problem]:
+        """Report files without any object: an error if there is nothing else, as for ``kubectl apply``."""
+        severity = Severity.WARNING if self._count else Severity.ERROR
+        for file, reason in self._empty:
+            yield Problem(file, 0, "", "", "", reason, severity, RuleId.MANIFEST_EMPTY)
+
     def read(self, text: str, file: str) -> None:
+        before = self._documents, len(self.problems)
+        self._read(text, file)
+        if before == (self._documents, len(self.problems)):
+            what = "contains only comments" if "#" in text else "is empty"
+            self._empty.append(
+                (file, f"{what}; write a manifest into it (`workbench init` writes one to start from), or remove it")
+            )
+
+    def _read(self, text: str, file: str) -> None:
         self._files += 1
         source = Source(file, text)
-        start = 0
+        start, first = 0, self._documents
         for _ in range(_MOST_BREAKS):
             try:
                 # Text before the start is blanked rather than cut, so that positions stay valid.
                 for document in read_documents(_NO_BREAK.sub(" ", text[:start]) + text[start:]):
                     if document.value is not None:
                         source.hold(document)
+                        if self._documents == first and not isinstance(document.value, dict):
+                            # The first words of a text in another format are a YAML scalar.
+                            from .foreign import text_reason
+
+                            foreign = text_reason(text, file)
+                            if foreign:
+                                self.problems.append(Problem(file, foreign[0], "", "", "", foreign[1]))
+                                break
                         self._document(document, source)
                 break
             except YamlError as error:
+                from .foreign import template_reason, text_reason
+
+                foreign = template_reason(text, error.line) or (text_reason(text, file) if start == 0 else None)
+                if foreign:
+                    self.problems.append(Problem(file, foreign[0], "", "", "", foreign[1]))
+                    break
                 # Resume at the next separator after the error: an unclosed string or list extends at most to it.
                 separators = list(_separators(text))
                 resume = next((at for at, line in separators if at > start and line >= error.line), None)
@@ -240,6 +272,7 @@ class _ManifestReader:
         source.release()
 
     def _document(self, document: Document, source: Source) -> None:
+        self._documents += 1
         value = document.value
         location = Location(source, document.span)
         kind, name = _identity(value)
@@ -319,7 +352,7 @@ class _ManifestReader:
 
         kind = self.kinds.find(value.get("apiVersion"), value.get("kind"))
         if kind is None:
-            wrong = _wrong_kind(value.get("apiVersion"), value.get("kind"), self.kinds, Path(file).name)
+            wrong = _wrong_kind(value, self.kinds, file)
             if wrong:
                 problem(*wrong)
             else:
@@ -356,16 +389,36 @@ def _separators(text: str) -> Iterator[tuple[int, int]]:
         yield offset, line
 
 
-def _wrong_kind(api_version: object, kind: object, kinds: Kinds, file: str) -> tuple[str, str] | None:
+def _wrong_kind(value: Mapping[str, Any], kinds: Kinds, file: str) -> tuple[str, str] | None:
     """Return the field and reason if apiVersion or kind is invalid; None if the object belongs to another API."""
-    if not api_version and file in _KUSTOMIZE:
-        return "", "is a list of manifests for kustomize, no manifest; pass the files that it lists instead"
+    api_version, kind = value.get("apiVersion"), value.get("kind")
+    has_title = isinstance(kind, str) and kind and isinstance(api_version, str) and api_version
+    if not has_title or (api_version, kind) == ("v1", "Config"):
+        from .foreign import map_reason
+
+        foreign = map_reason(value, file)
+        if foreign:
+            return "", foreign
+    all_kinds = "`workbench crds` prints all kinds"
     if not isinstance(api_version, str) or not api_version:
-        titles = [title for title in kinds.titles if title.endswith(f"/{kind}")] or kinds.titles
-        return "apiVersion", f"is required, found {api_version!r}; use one of {', '.join(titles)}"
+        # The kind tells the API, if it is one of ours.
+        named = [known for known in kinds if known.kind == kind]
+        if named:
+            versions = dict.fromkeys(repr(known.api_version) for known in named)
+            return (
+                "apiVersion",
+                f"is required for kind {kind}, found {api_version!r}; set it to {' or '.join(versions)}",
+            )
+        names = list(dict.fromkeys(known.kind for known in kinds))
+        hint = did_you_mean(kind, names) if isinstance(kind, str) else ""
+        if hint:
+            return "kind", f"unknown kind {kind!r} without an apiVersion{hint}"
+        return "apiVersion", (
+            f"is required, found {api_version!r}; use one such as {some_of(kinds.titles, all_kinds)}"
+        )
     if not isinstance(kind, str) or not kind:
         titles = [title for title in kinds.titles if title.startswith(f"{api_version}/")] or kinds.titles
-        return "kind", f"is required, found {kind!r}; use one of {', '.join(titles)}"
+        return "kind", f"is required, found {kind!r}; use one of {some_of(titles, all_kinds)}"
     return kinds.misspelt(api_version, kind)
 
 

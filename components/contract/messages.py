@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from .base import whole_float_to_int
 from .kinds import Kind
-from .problems import MOST_HINTS, did_you_mean
+from .problems import MOST_HINTS, did_you_mean, near_or_some
 from .schema.embedded import UNKNOWN, format_value
 from .schema.narrowing import schema_graph
 
@@ -25,6 +25,8 @@ _TYPES = {
     "model_type": "a map",
     "model_attributes_type": "a map",
 }
+_IN_QUOTES = "; put it in quotes"
+_MANY_CORES = 256
 _SHOULD = re.compile(r"\A\w+ should\b")
 """The start of pydantic's messages, such as ``Input should be`` or ``String should match``."""
 _BOUNDS = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at most", "le")}
@@ -41,10 +43,38 @@ def explain(error: ValidationError, kind: Kind) -> Iterator[Found]:
             seen.add((path, reason))
             if reason == UNKNOWN and hints > 0:
                 hints -= 1
-                known = schema_graph(kind).fields_at(path[:-1])
-                hint = did_you_mean(str(path[-1]), known)
-                reason += hint or (f"; known fields: {', '.join(sorted(known))}" if known else "")
+                known = sorted(schema_graph(kind).fields_at(path[:-1]))
+                all_fields = f"`workbench explain --field {kind.kind}` shows all"
+                reason += near_or_some(str(path[-1]), known, "known fields", all_fields) if known else ""
+            elif item["type"] == "string_type" and reason.endswith(_IN_QUOTES):
+                reason = reason.removesuffix(_IN_QUOTES) + _as_text(item["input"], path, kind)
             yield path, reason
+
+
+def _as_text(number: object, path: tuple[str | int, ...], kind: Kind) -> str:
+    """Return how to write a number in a field of texts."""
+    pattern = (schema_graph(kind).schema_at(path) or {}).get("pattern", "")
+    if path[-1] == "cpu" and isinstance(number, int) and number >= _MANY_CORES:
+        return f"; that many whole cores are rare: write '{number}m' for {number / 1000:g} cores"
+    if pattern and not re.search(pattern, str(number)) and re.search(pattern, f"{number}s"):
+        return f"; add the unit, in quotes: '{number}s' for seconds, '{number}m' for minutes"
+    return _IN_QUOTES
+
+
+def _share_hint(item: Mapping[str, Any]) -> str:
+    """Return what to write in place of a share where a percentage is expected, or the other way round."""
+    value, field = item["input"], str(item.get("loc", ("",))[-1:]).lower()
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return ""
+    if (
+        item["type"] in ("int_type", "int_from_float")
+        and 0 < value < 1
+        and ("percent" in field or "utilization" in field)
+    ):
+        return f"; it is in percent: write {value * 100:.0f}"
+    if item["type"] == "less_than_equal" and item["ctx"]["le"] == 1 and 1 < value <= 100:
+        return f"; it is a share, not a percentage: write {value / 100:g}"
+    return ""
 
 
 def _paths_and_reasons(item: dict[str, Any]) -> Iterator[Found]:
@@ -71,13 +101,13 @@ def reason_of(item: Mapping[str, Any], formatted: Callable[[object], str] = form
     if kind in _TYPES:
         hint = ""
         if kind == "string_type" and isinstance(item["input"], bool | int | float):
-            hint = "; put it in quotes"
+            hint = _IN_QUOTES
         elif kind == "int_type" and isinstance(item["input"], str):
             hint = "; write it without quotes" if item["input"].strip().isdecimal() else ""
-        return f"must be {_TYPES[kind]}{suffix}{hint}"
+        return f"must be {_TYPES[kind]}{suffix}{hint or _share_hint(item)}"
     if kind in _BOUNDS:
         words, key = _BOUNDS[kind]
-        return f"must be {words} {whole_float_to_int(context[key])}{suffix}"
+        return f"must be {words} {whole_float_to_int(context[key])}{suffix}{_share_hint(item)}"
     if kind in ("literal_error", "enum"):
         options = [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
         hint = did_you_mean(item["input"], options) if isinstance(item["input"], str) else ""

@@ -10,6 +10,7 @@ from .base import Json, Violation
 
 LABEL_LENGTH = 63
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z", re.ASCII)
+_NOT_IN_LABELS = re.compile(r"[^a-z0-9]+")
 _DNS1035 = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?\Z", re.ASCII)
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\Z", re.ASCII)
 _QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]\Z", re.ASCII)
@@ -53,9 +54,15 @@ def dns_label(field: str) -> Callable[[Any], Iterator[Violation]]:
     def broken(owner: Json) -> Iterator[Violation]:
         value = getattr(owner, field)
         if value is not None and not is_dns1123_label(value):
-            yield (field,), f", found {value!r}"
+            yield (field,), f", found {value!r}{label_hint(value)}"
 
     return broken
+
+
+def label_hint(text: str) -> str:
+    """Return the end of a message that suggests a DNS-1123 label for a text; empty if there is none."""
+    label = _NOT_IN_LABELS.sub("-", text[:LABEL_LENGTH].lower()).strip("-")
+    return f"; write {label!r}" if label and is_dns1123_label(label) else ""
 
 
 def generate_name_broken(meta: Json) -> Iterator[Violation]:

@@ -2,8 +2,9 @@
 
 import difflib
 import enum
+import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
@@ -121,11 +122,57 @@ _WHOLE = ("", "spec")
 _STEP = re.compile(r"\[([^\]]*)\]|([^.\[]+)")
 
 
+_LONGEST_WORD = 100
+"""Comparing two words takes time proportional to the product of their lengths."""
+_MOST_WORDS = 5000
+SIMILAR = 0.6
+"""Least similarity (difflib) of a name that is worth suggesting."""
+_SHOWN = 5
+"""Names that a message lists."""
+
+
+def nearest_names(word: str, known: Iterable[str], count: int, similarity: float = SIMILAR) -> list[str]:
+    """Return the most similar known names, the most similar first; never the word itself.
+
+    The work is bounded, whatever the word and however many names there are.
+    """
+    if not word or len(word) > _LONGEST_WORD:
+        return []
+    lowered = {name.lower(): name for name in itertools.islice(known, _MOST_WORDS) if name != word}
+    close = difflib.get_close_matches(word.lower(), lowered, n=count, cutoff=similarity)
+    return [lowered[name] for name in close]
+
+
+def nearest(word: str, known: Iterable[str], similarity: float = SIMILAR) -> str:
+    """Return the most similar known name; empty if none is similar."""
+    return next(iter(nearest_names(word, known, 1, similarity)), "")
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return the end of a message that suggests a known word; empty if none is similar."""
-    lowered = {k.lower(): k for k in known}
-    close = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
-    return f"; did you mean {lowered[close[0]]!r}?" if close else ""
+    near = nearest(word, known)
+    return f"; did you mean {near!r}?" if near else ""
+
+
+def near_or_some(word: str, known: Iterable[str], title: str, rest: str = "") -> str:
+    """Return the end of a message that suggests a known word, or else lists some of them.
+
+    Args:
+        word: What was found.
+        known: What is allowed.
+        title: What the names are, such as ``known keys``.
+        rest: Where all of them are listed, for lists that are too long for a message.
+    """
+    names = list(known)
+    return did_you_mean(word, names) or f"; {title}: {some_of(names, rest)}"
+
+
+def some_of(names: Sequence[str], rest: str = "") -> str:
+    """Return names for a message: all of a few, else the first ones and where the rest is listed."""
+    if len(names) <= _SHOWN + 1:
+        return ", ".join(names)
+    more = f" and {len(names) - _SHOWN} more"
+    return ", ".join(names[:_SHOWN]) + more + (f" ({rest})" if rest else "")
 
 
 MOST_HINTS = 50

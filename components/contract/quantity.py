@@ -46,6 +46,11 @@ def _parsed(text: str) -> Decimal:
     return _rounded(_EXACT.multiply(digits, _SUFFIX[suffix]))
 
 
+def quantity_hint(text: str) -> str:
+    """Return the end of a message about a text that is no quantity: what to write; empty if that is unknown."""
+    return _hint(text)
+
+
 def is_quantity(value: object) -> bool:
     """Return whether Kubernetes accepts a value as a quantity."""
     if isinstance(value, str):

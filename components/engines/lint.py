@@ -196,6 +196,12 @@ def _stray_findings(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Find
     for use in uses:
         is_serve = remaining and before is None and use.name == "serve"
         if use.stray and not is_filled_later(use.name) and not is_serve:
+            name, _, value = use.name.partition(" ")
+            if value.strip() and engine.table.find(name):
+                reason = f"{use.name!r} is one argument; write {name} and {value.strip()} as two arguments"
+                yield _malformed(use.position, reason)
+                before = use
+                continue
             flag = before.flag if before and not before.values else None
             if before and flag and (use.name.lower() in _BOOLEANS or not remaining):
                 reason = _superfluous_value(before, use.name, flag, flag.form_in(engine.version))

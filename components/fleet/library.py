@@ -44,6 +44,11 @@ class Library:
         resources: Mapping[str, R] = self._by_kind.get(kind, {}).get(namespace, {})  # type: ignore[assignment]
         return resources
 
+    def names(self, kind: type[Resource], namespace: str = "") -> list[str]:
+        """Return the names of a kind that a resource may refer to, also those of resources that could not be read."""
+        unread = (name for other, name in self._unread if other == kind.__name__)
+        return sorted({*self.all(kind, namespace), *filter(None, unread)})
+
     def source(self, kind: type[Resource], namespace: str, name: str) -> LoadedResource | None:
         """Return a resource with its file and lines; None if it does not exist."""
         return self._sources.get((kind, namespace, name))

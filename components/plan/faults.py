@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from ..contract.messages import reason_of
-from ..contract.problems import did_you_mean
+from ..contract.problems import near_or_some
 from .section import Section
 
 
@@ -36,7 +36,7 @@ def faults(error: ValidationError, settings: type[Section], *, by_name: bool = F
         path = tuple(part for part in detail["loc"] if part != "[key]")
         if detail["type"] == "extra_forbidden":
             known = keys_below(settings, path[:-1], by_name=by_name)
-            hint = did_you_mean(str(path[-1]), known) or f"; known keys: {', '.join(known)}"
+            hint = near_or_some(str(path[-1]), known, "known keys", "the reference lists all settings")
             yield SettingsFault(path, f"unknown key{hint}", unknown=True)
         elif detail["type"] == "missing":
             yield SettingsFault(path, "is required")

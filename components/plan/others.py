@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ..contract.findings.ids import RuleId
+from ..contract.foreign import owner_of
 from ..contract.load import OtherObject
 from ..contract.names import is_dns1123_label
 from ..contract.problems import Problem, Severity
@@ -42,9 +43,12 @@ def refused(others: Iterable[OtherObject]) -> Iterator[Problem]:
         kind = str(other.value["kind"])
         namesakes = kinds().all_named(kind)
         instead = f" ({kind} is {namesakes[-1].title} here)" if namesakes else ""
+        owner, advice = owner_of(str(other.value["apiVersion"]), other.file)
+        of_owner = f", but one of {owner}" if owner else ""
+        first = f"{advice}; or " if advice else ""
         reason = (
-            f"{other.title} is not a supported kind{instead}; set otherKinds: apply to create it unchanged, or "
-            "otherKinds: skip to leave it out (--other-kinds)"
+            f"{other.title} is not a supported kind{of_owner}{instead}; {first}set otherKinds: apply to "
+            "create it unchanged, or otherKinds: skip to leave it out (--other-kinds)"
         )
         yield other.problem("kind", reason, rule=RuleId.OTHERS_REFUSED)
 

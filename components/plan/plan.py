@@ -9,6 +9,7 @@ from ..checks.front_door.door import FrontDoorPlan, front_door
 from ..checks.front_door.words import Exposure
 from ..checks.hardening.secrets import check_secrets
 from ..checks.memory.context import check_context
+from ..checks.memory.model_names import check_names
 from ..checks.memory.verdicts import WorkloadVerdict, check_memory, verdicts
 from ..checks.metrics.chain import MetricChain, metric_chain, with_scaled_objects
 from ..contract.collection import paused_collection
@@ -133,6 +134,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         *check_secrets(fleet, manifests.resources),
         *check_memory(memory),
         *check_context(memory),
+        *check_names(memory, (*manifests.resources, *manifests.partial)),
         *environment.shapes.problems,
     ]
     cloud_groups, cloud_problems = _cloud_nodes(fleet, environment)

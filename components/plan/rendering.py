@@ -13,6 +13,7 @@ from ..fleet.extended_resources import fractional_devices
 from ..fleet.library import Library
 from ..fleet.objects import Key, key_of
 from ..fleet.options import Options
+from ..fleet.plausible import check_amounts
 from ..fleet.rendered import Fleet, Rendered
 from .releases import check_release
 from .running import unclaimed
@@ -61,8 +62,10 @@ def render_fleet(
     queue = [*((False, entry) for entry in ordered), *((True, entry) for entry in incomplete)]
     for is_partial, ((family, member), source) in queue:
         findings = Findings(source, is_tentative=is_partial)
-        for path, reason in fractional_devices(source.resource.wire()):
+        wire = source.resource.wire()
+        for path, reason in fractional_devices(wire):
             findings.error(path, reason)
+        check_amounts(wire, findings)
         own_options = options.of_family(family.name)
         findings.problems += check_release(source, own_options)
         try:

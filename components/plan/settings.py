@@ -45,7 +45,7 @@ def _known_release(releases: dict[str, str]) -> dict[str, str]:
             problems.append(((family,), reason + did_you_mean(family, released())))
         elif release not in (names := releases_of(family).names):
             reason = f"must be a release of {releases_of(family).project}: {', '.join(names)}, found {release!r}"
-            problems.append(((family,), reason))
+            problems.append(((family,), reason + did_you_mean(release, names)))
     if problems:
         raise combined_error(problems)
     return releases

@@ -80,7 +80,9 @@ def test_each_region_gets_a_type_that_it_offers_or_a_message(family: FamilyChoic
     assert len(chosen) >= 12
     for region, message in refused.items():
         assert message.startswith(f"--region: no region '{region}' is known to offer g")
-        assert set(message.partition("choose one of ")[2].split(", ")) == set(chosen)
+        offered = re.findall(r"[a-z]{2}(?:-[a-z]+)+-[0-9]", message.partition("choose one of ")[2])
+        assert len(offered) == 5
+        assert set(offered) <= set(chosen)
 
 
 @pytest.mark.parametrize("region", ["ap-southeast-3", "eu-west-1"])

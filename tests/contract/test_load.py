@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.contract.documents.reader import MAX_DEPTH, YamlError, compose, read_documents
+from components.contract.findings.ids import RuleId
 from components.contract.load import LoadedResource
 from components.contract.problems import Problem, Severity, did_you_mean, field_path, path_parts
 from components.families import load, parse
@@ -184,7 +185,7 @@ def test_other_documents_are_problems(text: str, path: str, reason: str) -> None
 @pytest.mark.parametrize(
     ("text", "offered"),
     [
-        ("kind: OpenModel", "use one of llmaz.io/v1alpha1/OpenModel"),
+        ("kind: OpenModel", "set it to 'llmaz.io/v1alpha1'"),
         ("apiVersion: llmaz.io/v1alpha1", "use one of llmaz.io/v1alpha1/OpenModel"),
     ],
 )
@@ -196,6 +197,25 @@ def test_only_what_completes_the_other_field_is_offered(text: str, offered: str)
 @pytest.mark.parametrize("text", ["", "---", "# nothing\n", "---\n---\n# x\n", "~", "\ufeff" + GOOD])
 def test_empty_documents_are_nothing(text: str) -> None:
     assert parse(text.removeprefix("\ufeff")).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "what"), [("", "is empty"), ("\n---\n", "is empty"), ("# a: b\n", "contains only comments")]
+)
+def test_files_without_a_manifest_are_an_error_if_there_is_nothing_else(tmp_path: Path, text: str, what: str) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+    (problem,) = load([tmp_path]).problems
+    assert (problem.severity, problem.rule, problem.line) == (Severity.ERROR, RuleId.MANIFEST_EMPTY, 0)
+    assert what in problem.reason
+
+    (tmp_path / "b.yaml").write_text(GOOD)
+    (problem,) = load([tmp_path]).problems
+    assert (Path(problem.file).name, problem.severity) == ("a.yaml", Severity.WARNING)
+
+
+def test_an_empty_list_is_a_manifest(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("apiVersion: v1\nkind: List\nitems: []\n")
+    assert load([tmp_path]).problems == ()
 
 
 def test_duplicate_keys_are_refused_at_their_line() -> None:
@@ -220,9 +240,9 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
     found = load([tmp_path / "absent.yaml", tmp_path / "latin.yaml", tmp_path / "bom.yaml", tmp_path / "empty"])
     assert len(found.resources) == 1
     reasons = {(Path(p.file).name, p.line, p.severity): p.reason for p in found.problems}
-    assert "no such file" in reasons["absent.yaml", 1, Severity.ERROR]
+    assert "no such file" in reasons["absent.yaml", 0, Severity.ERROR]
     assert "not UTF-8" in reasons["latin.yaml", 2, Severity.ERROR]
-    assert "no *.yaml" in reasons["empty", 1, Severity.ERROR]
+    assert "no *.yaml" in reasons["empty", 0, Severity.ERROR]
 
 
 def test_documents_before_bad_yaml_are_kept() -> None:

@@ -44,7 +44,7 @@ def page_blocks(page: Path) -> list[Block]:
 
 def file_name(block: Block) -> str | None:
     """The file that a block is, if its first line is a comment with the name."""
-    found = re.match(r"# (\S+\.yaml)\n", block.text)
+    found = re.match(r"# (\S+\.(?:yaml|py))\n", block.text)
     return found[1] if found else None
 
 

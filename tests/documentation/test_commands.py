@@ -34,6 +34,7 @@ def of(program: str) -> list[str]:
 def test_every_command_is_of_a_program_that_is_checked() -> None:
     assert {command.split()[0] for _, command in ALL} == {
         "make",
+        "git",  # tests/documentation/test_first_block.py runs it
         "workbench",
         "pulumi",
         "kubectl",
@@ -125,7 +126,7 @@ def test_a_request_is_one_that_an_engine_takes(command: str) -> None:
 @pytest.mark.parametrize("command", of("pipx"))
 def test_the_wheel_is_the_project(command: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    name, extras = re.fullmatch(r"pipx install '?([\w-]+)(?:\[(.*)\])?'?", command).groups()  # type: ignore[union-attr]
+    name, extras = re.fullmatch(r"pipx install '?(?:\./)?([\w-]+)(?:\[(.*)\])?'?", command).groups()  # type: ignore[union-attr]
     assert name == project["name"]
     assert set((extras or "all").split(",")) <= project["optional-dependencies"].keys()
 
@@ -168,7 +169,7 @@ def test_two_gpus_instead_of_one_is_the_error_that_is_shown(tmp_path: Path) -> N
 def test_what_explain_shows_is_what_is_shown() -> None:
     done = run(ROOT, "explain", "InferenceService/qwen-moe-offload")
     printed = iter(" ".join(line.split()) for line in done.stdout.splitlines())
-    lines = [" ".join(line.split()) for line in shown("workbench explain").splitlines()]
+    lines = [" ".join(line.split()) for line in shown("workbench explain InferenceService/").splitlines()]
     assert len(lines) > 1
     for line in lines:
         assert line == "..." or line in printed, line  # in this order

@@ -8,22 +8,29 @@ import pytest
 from components.checks.memory.cases import Fit
 from tests.commands.support import workbench
 from tests.documentation.blocks import ROOT, blocks
+from tests.documentation.walkthroughs import typed
 from tests.plan.fitting.cases import published
 
 PAGE = "docs/fit.md"
 TEXT = (ROOT / PAGE).read_text(encoding="utf-8")
-SHOWN = [block.text.partition("\n") for block in blocks("console") if block.page == PAGE]
+SHOWN = [
+    (command, shown)
+    for block in blocks("console")
+    if block.page == PAGE
+    for command, shown in typed(block.text)
+    if shown.strip()
+]
 
 
-@pytest.mark.parametrize(("command", "shown"), [(command, shown) for command, _, shown in SHOWN])
+@pytest.mark.parametrize(("command", "shown"), SHOWN)
 def test_what_is_shown_is_what_is_printed(command: str, shown: str) -> None:
-    done = workbench(*shlex.split(command.removeprefix("$ workbench ")), columns=80)
-    assert done.stderr == ""
+    done = workbench(*shlex.split(command.removeprefix("workbench ")), columns=80)
+    assert done.stderr == "stack: local\n"  # the checkout's default
     assert done.stdout.splitlines() == shown.splitlines()
 
 
 def test_every_column_is_named() -> None:
-    shown = (line for _, _, text in SHOWN for line in text.splitlines())
+    shown = (line for _, text in SHOWN for line in text.splitlines())
     titles = [re.split(r"  +", line) for line in shown if line.startswith(("GPU ", "INSTANCE "))]
     named = set(re.findall(r"`([^`\n]+)`", TEXT))
     assert len(titles) == 4

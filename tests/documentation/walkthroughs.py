@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,13 +13,17 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from tests.documentation.blocks import ROOT, Block, body, file_name, is_setting, page_blocks
+from tests.documentation.blocks import ROOT, Block, file_name, is_setting, page_blocks
+from tests.documentation.elsewhere import elsewhere
 
 TODAY = "2026-11-24"
 """Support of versions, age of releases and reservations depend on the date, so the pages have a fixed one."""
-CHECKOUT = ("Pulumi.yaml", "__main__.py", "components", "stacks", "workbench", "livefleet", "toolkit")
-EXECUTED = ("init", "validate", "plan", "explain", "size", "render", "simulate", "migrate", "crds")
-"""Commands that need neither a cluster nor an account."""
+CHECKOUT = ("Pulumi.yaml", "__main__.py", "stacks")
+"""What a project has; everything else is imported from the checkout."""
+INPUTS = Path(__file__).with_name("inputs")
+"""Files that pages assume and do not show, in a folder for each page. Its stacks replace those of the checkout."""
+REVISIONS = ("docs/plan.md", "docs/virtual-time.md", "docs/tasks/upgrade-a-cluster.md")
+"""Pages that compare with the branch ``main`` of a remote."""
 _CLOCK = f"""\
 import datetime
 from components.contract import clock
@@ -28,12 +33,13 @@ clock.now = lambda: datetime.datetime.fromisoformat("{TODAY}T12:00:00+00:00")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A command, the output on the page, and what it printed."""
+    """A command, the output on the page, what it printed, and its exit code."""
 
     block: Block
     command: str
     shown: str
     printed: str
+    code: int = 0
 
     def matches(self) -> bool:
         """Compare word by word, because pages have narrower lines; three dots stand for any number of words."""
@@ -79,39 +85,61 @@ def steps(page: Path) -> list[Block | Edit]:
 
 
 def follow(page: Path, folder: Path) -> Iterator[Run]:
-    """Write the page's files and settings, make its edits, and run its commands that need no cluster.
-
-    Yields the commands whose output is shown.
-    """
-    _prepare(folder)
-    clock = folder / ".clock"
+    """Write the page's files and settings, make its edits, and run its commands, except those that run elsewhere."""
+    clock = _prepare(page, folder)
     for step in steps(page):
         if isinstance(step, Edit):
             step.make(folder)
-        elif step.language == "yaml" and (name := file_name(step)):
+        elif name := file_name(step):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(body(step))
+            # As a reader pastes it, with the name: messages name the lines of that file.
+            (folder / name).write_text(step.text, encoding="utf-8")
         elif step.language == "yaml" and is_setting(step):
             _set(folder, yaml.load(step.text, yaml.BaseLoader))
         elif step.language == "console":
             for command, shown in typed(step.text):
+                if elsewhere(step, command):
+                    continue
                 program, *words = command.split()
                 if program == "cd":
                     folder /= words[0]
-                elif program == "workbench" and words[0] in EXECUTED and (shown.strip() or words[0] == "init"):
-                    printed = _run(folder, command, clock)
-                    if shown.strip():
-                        yield Run(step, command, shown, printed)
+                    continue
+                assert program == "workbench", f"{step}: {command}: no test runs this program"
+                done = _run(folder, command, clock)
+                yield Run(step, command, shown, done.stdout + done.stderr, done.returncode)
 
 
-def _prepare(folder: Path) -> None:
-    for name in CHECKOUT:
-        (folder / name).symlink_to(ROOT / name)
-    for stack in ROOT.glob("Pulumi.*.yaml"):
-        (folder / stack.name).write_text(stack.read_text(encoding="utf-8"))
+def _prepare(page: Path, folder: Path) -> Path:
+    """Fill the folder with a project like the checkout, and return the folder of the fixed clock."""
+    inputs = INPUTS / page.stem
+    stacks = () if [*inputs.glob("Pulumi.*.yaml")] else ROOT.glob("Pulumi.*.yaml")
+    for file in (*map(ROOT.joinpath, CHECKOUT), *stacks):
+        if file.is_dir():
+            shutil.copytree(file, folder / file.name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(file, folder)
+    name = page.relative_to(ROOT).as_posix()
+    if inputs.is_dir():
+        shutil.copytree(inputs, folder, dirs_exist_ok=True)
     clock = folder / ".clock"
     clock.mkdir()
     (clock / "sitecustomize.py").write_text(_CLOCK)
+    programs = clock / "bin"
+    programs.mkdir()
+    git = shutil.which("git")
+    if git:
+        (programs / "git").symlink_to(git)
+    if name in REVISIONS:
+        assert git
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+        for words in (
+            ("init", "--quiet", "--initial-branch=main"),
+            ("add", "--force", "."),
+            (*identity, "commit", "--quiet", "--message=first"),
+            ("update-ref", "refs/remotes/origin/main", "HEAD"),
+        ):
+            subprocess.run([git, *words], cwd=folder, check=True)
+    return clock
 
 
 def _set(folder: Path, settings: dict[str, Any]) -> None:
@@ -138,14 +166,16 @@ def typed(text: str) -> Iterator[tuple[str, str]]:
         yield command.partition("  #")[0].strip(), shown
 
 
-def _run(folder: Path, command: str, clock: Path) -> str:
-    words = [sys.executable, "-m", *shlex.split(command)]
+def _run(folder: Path, command: str, clock: Path) -> "subprocess.CompletedProcess[str]":
+    line = shlex.join([sys.executable, "-m", "workbench"]) + command.removeprefix("workbench")
     env = {
         "PYTHONPATH": os.pathsep.join([str(clock), str(ROOT)]),
-        "PATH": "/nowhere",
+        "PATH": str(clock / "bin"),
         "HOME": str(folder),
         "COLUMNS": "120",
         "PYTHONIOENCODING": "utf-8",
     }
-    done = subprocess.run(words, cwd=folder, env=env, capture_output=True, encoding="utf-8", check=False, timeout=300)
-    return done.stdout + done.stderr
+    # A shell, because some pages redirect the output.
+    return subprocess.run(
+        ["/bin/sh", "-c", line], cwd=folder, env=env, capture_output=True, encoding="utf-8", check=False, timeout=300
+    )

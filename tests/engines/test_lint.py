@@ -175,6 +175,26 @@ def test_what_the_engine_refuses_is_found(
     assert all(word in reason for word in words), reason
 
 
+@pytest.mark.parametrize(
+    ("engine", "tag", "args", "blamed"),
+    [
+        # argparse takes an argument with a space for a positional one, and exits if none is left.
+        ("vllm", VLLM, ["m", "--max-model-len 16384"], [1]),
+        ("vllm", "v0.7.3", ["--enforce-eager", "--max-model-len 16384"], [1]),
+        ("sglang", SGLANG, ["--context-length 8192"], [0]),
+        ("tgi", TGI, ["--port 80"], [0]),
+        ("llamacpp", LLAMA, ["-c 4096"], [0]),
+        ("vllm", VLLM, ["m", "--max-model-len", "16384"], []),
+        ("vllm", VLLM, ["m", "--chat-template", "--dtype is a word"], []),
+        ("vllm", VLLM, ["a model"], []),
+    ],
+)
+def test_a_flag_and_its_value_in_one_argument(engine: str, tag: str, args: list[str], blamed: list[int]) -> None:
+    findings = lint(CommandLine(engine, tag, args))
+    assert [finding.position for finding in findings] == blamed
+    assert all("as two arguments" in finding.reason for finding in findings)
+
+
 def test_flags_that_exclude_each_other() -> None:
     both = found("tgi", "--max-input-length 5 --max-input-tokens 5", TGI)
     assert ("error", "--max-input-length") in both

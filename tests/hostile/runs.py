@@ -16,7 +16,10 @@ ROOT = Path(__file__).parents[2]
 MODELS = "models.yaml"
 _LOCATED = re.compile(r"(?:warning: |error: |info: )?[^:\n]*\.yaml:[1-9][0-9]*(?::[1-9][0-9]*)?: .")
 _SETTING = re.compile(r"(?:warning: |error: |info: )?(?:/\S*/)?Pulumi\.[a-z]+\.yaml: \S.*?: \S")
-_OF_FILE = re.compile(r"(?:warning: )?.+:1: (?:cannot be read|no such file or folder|no \*\.yaml|is neither a file)")
+_OF_FILE = re.compile(
+    r"(?:warning: )?.+?: (?:cannot be read|no such file or folder|no \*\.yaml|is neither a file|is empty; "
+    r"|contains only comments; |is [^;]+, no manifest; |is UTF-16 text; )"
+)
 _OURS = (
     re.compile(r"\A[0-9]+ problems? found; nothing was created\Z"),
     re.compile(r"\A[0-9]+ resources? in [0-9]+ files?[:,] "),

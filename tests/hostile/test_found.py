@@ -28,7 +28,7 @@ SETTINGS: tuple[tuple[str, dict[str, Any], str], ...] = (
         "cluster.addons: unknown add-on 'aws-ebs-csi-driverx'",
     ),
     ("local", {"kubeconfig": "9" * 400}, ""),
-    ("local", {"models": ["\u202eabc"]}, "\\u202eabc:1: no such file or folder"),
+    ("local", {"models": ["\u202eabc"]}, "\\u202eabc: no such file or folder"),
     ("local", {"\x7f": 1}, "\\x7f: unknown key"),
     ("local", {"prerequisites": {"\x85": 1}}, "prerequisites.\\x85: unknown key"),
     ("local", {"namespace": {"secure": "v1:x:y"}}, "namespace: is encrypted; set PULUMI_CONFIG_PASSPHRASE"),
@@ -36,7 +36,7 @@ SETTINGS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("local", {"pulumi:disable-default-providers": "a: ["}, ""),
     ("local", {"prices": "a\0b"}, "is not a valid file name"),
     ("local", {"modelShapes": {"m": {"config": "a\0b"}}}, "is not a valid file name"),
-    ("local", {"models": ["a\0b"]}, "a\\x00b:1: no such file or folder"),
+    ("local", {"models": ["a\0b"]}, "a\\x00b: no such file or folder"),
     (
         "local",
         {"namespace": "\udcff"},

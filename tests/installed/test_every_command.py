@@ -46,7 +46,7 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
     ],
     ("inspect",): [
         (("--from", FOLDER), 0, "Playground/chat"),
-        (("--from", "absent"), 1, "absent:1: no such file or folder"),
+        (("--from", "absent"), 1, "absent: no such file or folder"),
         (("--kubeconfig", "absent"), 1, "there is no kubeconfig at absent"),
     ],
     ("adopt",): [
@@ -69,7 +69,7 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
         ((FOLDER, "--output", "sarif"), 0, '"runs"'),
         ((FOLDER, "--stack", "dev"), 1, NO_PROJECT),
         (("broken",), 1, r"error broken/models\.yaml:4\n  Playground/chat spec\.replcas: unknown field"),
-        (("absent",), 1, "absent:1: no such file or folder"),
+        (("absent",), 1, "absent: no such file or folder"),
         ((), 2, "no manifests: pass files or folders"),
     ],
     ("plan",): [
@@ -93,7 +93,7 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
         (("InferenceService/gguf", FOLDER), 0, r"spec\.modelRef"),
         (("Playground/absent", FOLDER), 2, "resource 'Playground/absent' not found"),
         (("Playground/chat", "broken"), 1, r"broken/models\.yaml:4: "),
-        (("Playground/chat",), 1, "stacks/models:1: no such file or folder"),
+        (("Playground/chat",), 1, "stacks/models: no such file or folder"),
     ],
     ("migrate",): [
         ((FOLDER,), 2, "pass --release, the release to convert to"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import yaml
 
+from components.contract.problems import did_you_mean, some_of
 from components.contract.texts.printable import printable
 
 from ..errors import WorkbenchError
@@ -74,16 +75,18 @@ class Answers:
         candidates = [_MEASURED] if self.family is FamilyChoice.LLMD else list(ACCELERATORS)
         if self.cluster is not ClusterChoice.EKS:
             return candidates[0]
+        from components.clouds.aws.facts.regions import regions as all_regions
         from components.clouds.aws.facts.regions import regions_of
 
         offering = {name: regions_of(name) or frozenset() for name in candidates}
         for name, regions in offering.items():
             if self.region in regions:
                 return name
-        known = ", ".join(sorted(frozenset().union(*offering.values())))
+        offered = sorted(frozenset().union(*offering.values()))
+        near = "" if self.region in all_regions() else did_you_mean(self.region, offered)
         raise WorkbenchError(
             f"--region: no region {printable(self.region)!r} is known to offer {' or '.join(candidates)}, the "
-            f"instance types of the first model; choose one of {known}",
+            f"instance types of the first model{near or f'; choose one of {some_of(offered)}'}",
             2,
         )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from components.contract.problems import did_you_mean, some_of
 from components.contract.texts.printable import printable
 from components.contract.texts.secrets import SECRET_TEXT, masked_text
 from stacks import PROJECT
@@ -93,9 +94,11 @@ class ProjectFiles:
     def absent(self) -> str:
         """The error message for a stack without settings."""
         stacks = sorted(path.name[7:-5] for path in self.settings.parent.glob("Pulumi.*.yaml"))
-        known = f"stacks with settings: {', '.join(stacks)}" if stacks else "no stack has settings yet"
         stack = self.settings.name.removeprefix("Pulumi.").removesuffix(".yaml")
-        return f"stack {stack!r} has no {self.settings.name}; {known}"
+        known = f"; stacks with settings: {some_of(stacks)}"
+        if not stacks:
+            known = "; no stack has settings yet: write the file, or start from one of `workbench init`"
+        return f"stack {stack!r} has no {self.settings.name}{did_you_mean(stack, stacks)}{known}"
 
     def stored(self) -> dict[str, Any]:
         """Return the content of the stack file.

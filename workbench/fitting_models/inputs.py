@@ -71,7 +71,8 @@ def given_model(text: str, parameters: str) -> GivenModel:
     if isinstance(name, str):
         return GivenModel(name, KnownShapes())
     similar = name or near_names(text)
-    near = f"; similar models: {', '.join(similar)}" if similar else ""
+    near = f"; did you mean {similar[0]!r}?" if len(similar) == 1 else f"; similar models: {', '.join(similar)}"
+    near = near if similar else ""
     raise WorkbenchError(f"unknown model {text!r}{near}; pass {_FORMS}", 2)
 
 

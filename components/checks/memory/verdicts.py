@@ -14,6 +14,7 @@ from ...fleet.rendered import Fleet, Rendered
 from ...fleet.workloads import Workload, by_set
 from .arithmetic import judge
 from .cases import Fit, MemoryVerdict
+from .misspelling import misspelled
 from .wording import gib, in_gib
 from .workloads.cases import Placement, ServerSpec, case_of, device_of, placement_of, spread_field
 from .workloads.known import KnownShapes
@@ -57,7 +58,10 @@ class WorkloadVerdict:
         if verdict.fit is Fit.UNKNOWN:
             return f"{verdict.fit}: {verdict.reason}"
         per_accelerator = " each" if self.accelerators > 1 else ""
-        estimated = ", an estimate" if verdict.asked and verdict.asked.shape.estimate else ""
+        shape = verdict.asked.shape if verdict.asked else None
+        estimated = ", an estimate" if shape and shape.estimate else ""
+        if estimated and shape and (near := misspelled(shape.name)):
+            estimated += f" (unknown model {shape.name!r}; did you mean {near!r}?)"
         size = f"{in_gib(verdict.needed)} of {gib(verdict.usable)}{per_accelerator}"
         return f"{verdict.fit}: {size} on {self.instance_type}{estimated}"
 

@@ -16,6 +16,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from ..base import Json
 from ..texts.printable import printable
+from .faults import fault_reason
 from .positions import DocumentSpan, Lines, LocatedDocument
 from .scalars import TAGGED, Scalar, UnusableScalar, parse_plain
 
@@ -114,7 +115,10 @@ def compose(text: str, lines: Lines | None = None) -> Iterator[Node]:
         # An error at the end of the text is marked after trailing blank lines; report the last line with content.
         last = len(_BREAK.findall(text.rstrip())) + 1
         line = min(lines.of(mark), last) if mark else 1
-        raise YamlError(line, f"not valid YAML: {printable(str(error.problem or error.context))}") from None
+        problem = f"{error.problem or ''} {error.context or ''}".strip()
+        opened = lines.of(error.context_mark) if error.context_mark else None
+        reason = fault_reason(problem, _BREAK.split(text), line, mark.column if mark else 0, opened)
+        raise YamlError(line, f"not valid YAML: {reason or printable(str(error.problem or error.context))}") from None
     except (yaml.YAMLError, UnicodeEncodeError) as error:
         # These errors have no mark: find the forbidden character ourselves.
         character = _UNREADABLE.search(text)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..load import LoadedResource
-from ..problems import Problem, Severity, did_you_mean, path_parts
+from ..problems import Problem, Severity, did_you_mean, path_parts, some_of
 from .ids import FINAL, RuleId
 
 
@@ -18,6 +18,8 @@ _REGARDLESS = frozenset(
         RuleId.CONTRACT,
         RuleId.REFERENCE_MISSING,
         RuleId.NAMES_INVALID,
+        RuleId.NAME_MISSPELLED,
+        RuleId.AMOUNT_IMPLAUSIBLE,
         RuleId.ADAPTERS_WRONG,
         RuleId.FLAGS_UNKNOWN,
         RuleId.FLAGS_UNSUPPORTED,
@@ -94,5 +96,5 @@ def _is_written(source: LoadedResource, path: str) -> bool:
 def unknown_reference(what: str, name: str, known: Iterable[str], remedy: str) -> str:
     """Return the message for a reference to something that does not exist."""
     names = sorted(known)
-    choices = f"available: {', '.join(names)}" if names else "none exist"
+    choices = f"available: {some_of(names)}" if names else "none exist"
     return f"no {what} named {name!r}{did_you_mean(name, names)} ({choices}); {remedy}"

@@ -10,6 +10,7 @@ class RuleId(StrEnum):
     """The id of a rule. Ids never change, because annotations in users' manifests refer to them."""
 
     CONTRACT = "contract"
+    MANIFEST_EMPTY = "manifest-empty"
     SETTINGS = "settings"
     IGNORE_WRONG = "ignore-wrong"
     IGNORE_UNUSED = "ignore-unused"
@@ -22,6 +23,8 @@ class RuleId(StrEnum):
 
     NAMES_INVALID = "names-invalid"
     NAMES_TAKEN = "names-taken"
+    NAME_MISSPELLED = "name-misspelled"
+    AMOUNT_IMPLAUSIBLE = "amount-implausible"
 
     NATIVE_UNSUPPORTED = "native-unsupported"
     NATIVE_DIFFERS = "native-differs"

@@ -18,7 +18,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from ..base import INT64_MAX, Json, combined_error, whole_float_to_int
-from ..quantity import MAX_LENGTH, PATTERN, is_quantity
+from ..quantity import MAX_LENGTH, PATTERN, is_quantity, quantity_hint
 
 JsonObject = dict[str, Any]
 Schema = dict[str, Any]
@@ -209,7 +209,8 @@ def explain_error(error: Json) -> Iterator[tuple[Path_, str]]:
         case "pattern" if error.kind.pattern != PATTERN:
             yield path, f"must match {error.kind.pattern}, found {format_value(error.instance)}"
         case "pattern":
-            yield path, f"must be a quantity such as 500m, 2 or 8Gi, found {format_value(error.instance)}"
+            hint = quantity_hint(error.instance) if isinstance(error.instance, str) else ""
+            yield path, f"must be a quantity such as 500m, 2 or 8Gi, found {format_value(error.instance)}{hint}"
         case "minimum" | "maximum":
             bound = "at least" if error.kind.name == "minimum" else "at most"
             yield path, f"must be {bound} {error.kind.limit}, found {format_value(error.instance)}"
@@ -246,6 +247,7 @@ def _quantity(value: object) -> object:
     if is_quantity(value):
         return value
     hint = f"; put it in quotes: {str(value)!r}" if isinstance(value, float) else ""
+    hint = quantity_hint(value) if isinstance(value, str) else hint
     raise combined_error([((), f"must be a quantity such as 500m, 2 or 8Gi, found {format_value(value)}{hint}")])
 
 

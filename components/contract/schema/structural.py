@@ -43,10 +43,15 @@ class SchemaGraph(NamedTuple):
 
     def fields_at(self, path: tuple[str | int, ...]) -> list[str]:
         """Return the known field names at a path."""
+        schema = self.schema_at(path)
+        return list(self.resolve(schema).get("properties", ())) if schema is not None else []
+
+    def schema_at(self, path: tuple[str | int, ...]) -> Schema | None:
+        """Return the schema of the field at a path; None without one."""
         schema: Schema | None = self.root
         for part in path:
             schema = self.field(schema, part) if schema is not None else None
-        return list(self.resolve(schema).get("properties", ())) if schema is not None else []
+        return self.resolve(schema) if schema is not None else None
 
 
 @functools.cache

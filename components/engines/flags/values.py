@@ -57,7 +57,16 @@ def value_fault(name: str, text: str, form: Form, table: EngineFlags, version: V
         return _choice_fault(name, text, form, version)
     if _is_valid(text, form, table):
         return None
-    return ValueFault(Severity.ERROR, f"{name} must be {expected_value(form, version)}, found {text!r}; correct it")
+    remedy = _share_of(text, form) or "correct it"
+    return ValueFault(Severity.ERROR, f"{name} must be {expected_value(form, version)}, found {text!r}; {remedy}")
+
+
+def _share_of(text: str, form: Form) -> str:
+    """Return what to write in place of a percentage for a flag that takes a share; empty for other values."""
+    digits = text.strip().removesuffix("%")
+    if form.type != "float" or form.max != 1 or not digits.isdecimal() or not 1 < int(digits[:4]) <= 100:
+        return ""
+    return f"it is a share, not a percentage: write {int(digits[:4]) / 100:g}"
 
 
 def expected_value(form: Form, version: Version | None) -> str:

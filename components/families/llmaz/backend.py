@@ -127,13 +127,12 @@ def choose_backend(
     user_config = spec.backend_runtime_config or BackendRuntimeConfig()
     if library.is_unread("BackendRuntime", user_config.backend_name):
         raise Unrenderable
-    declared_runtimes = library.all(BackendRuntime)
     written = written_runtime(user_config.backend_name, library, edition, release)
     if written is None:
         reason = unknown_reference(
             "BackendRuntime",
             user_config.backend_name,
-            {*declared_runtimes, *shipped_names()},
+            {*library.names(BackendRuntime), *shipped_names()},
             "use one of them, or add a BackendRuntime manifest",
         )
         raise findings.fail(f"{CONFIG_PATH}.backendName", reason, RuleId.REFERENCE_MISSING)

@@ -10,7 +10,7 @@ from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
 from ...contract.load import LoadedResource
 from ...contract.names import is_label_value, is_qualified_name
-from ...contract.problems import field_path
+from ...contract.problems import field_path, nearest
 from ...contract.quantity import parse_quantity
 from ...fleet.demand import NodeChoice, NodeField, PodDemand
 from ...fleet.extended_resources import fractional_devices
@@ -22,6 +22,9 @@ from .reading import read_model
 from .types import OpenModel
 
 _INSTANCE_TYPE = "INSTANCE-TYPE"
+_PARAMS = (_INSTANCE_TYPE, "TP", "PP")
+_SIMILAR = 0.75
+"""Least similarity of a parameter and a known one that it misspells."""
 _ABOVE = ("spec", "inferenceConfig", "flavors", 0)
 """Path of the flavor in the model that wraps it."""
 _TYPED = "add params: {{INSTANCE-TYPE: {type}}} to the flavor"
@@ -32,6 +35,19 @@ _SPREAD = "spread each replica over several nodes: limits {key}: {count} with pa
 def param(flavor: Flavor, key: str) -> str | None:
     """Return a flavor's parameter; the key is accepted in any case (llmaz spec 7.3)."""
     return next((value for name, value in (flavor.params or {}).items() if name.upper() == key), None)
+
+
+def check_params(flavors: Iterable[Flavor], path: str, findings: Findings) -> None:
+    """Warn about parameters that nothing reads, but whose names are nearly those of parameters."""
+    for index, flavor in enumerate(flavors):
+        for name in flavor.params or {}:
+            near = nearest(name.upper(), _PARAMS, _SIMILAR)
+            if name.upper() not in _PARAMS and near:
+                findings.warn(
+                    field_path((*path.split("."), index, "params", name)),
+                    f"is read by nothing, found {name!r}; did you mean {near!r}?",
+                    RuleId.NAME_MISSPELLED,
+                )
 
 
 def has_pipeline(flavor: Flavor | None) -> bool:

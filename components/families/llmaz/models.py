@@ -150,7 +150,9 @@ def resolve(
         if not library.is_unread("OpenModel", name):
             findings.error(
                 path,
-                unknown_reference("OpenModel", name, models_by_name, "add its manifest, or correct the name"),
+                unknown_reference(
+                    "OpenModel", name, library.names(OpenModel), "add its manifest, or correct the name"
+                ),
                 RuleId.REFERENCE_MISSING,
             )
     if missing:

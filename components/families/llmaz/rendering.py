@@ -34,7 +34,7 @@ from .backend import (
     shared_memory,
     written_runtime,
 )
-from .flavors import check_choices, has_pipeline
+from .flavors import check_choices, check_params, has_pipeline
 from .joining import with_patient_startup_probe
 from .loaders import SKIP_LOADER
 from .models import Claim, placeholders, resolve
@@ -172,6 +172,8 @@ def render_open_model(
     """Render an OpenModel. Only the operator needs an object."""
     model = source.resource
     assert isinstance(model, OpenModel)  # noqa: S101  the caller chose this function by kind
+    config = model.spec.inference_config
+    check_params((config.flavors if config else None) or (), "spec.inferenceConfig.flavors", findings)
     if not options.realization.is_native:
         from .operator import check_model_for_operator
 

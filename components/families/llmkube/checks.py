@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
 from ...contract.names import is_dns1035_label, is_label_value, is_qualified_name
-from ...contract.quantity import is_quantity, parse_quantity
+from ...contract.quantity import is_quantity, parse_quantity, quantity_hint
 from ...fleet.objects import Object
 from ...fleet.serving import warn_about_duplicate_env
 from .hardware import MODEL_PATH
@@ -82,7 +82,8 @@ def check_quantities(spec: InferenceServiceSpec, model: Model, findings: Finding
 
 def _check_quantity(path: str, prefix: str, text: str | None, findings: Findings) -> None:
     if text and not (is_quantity(text) and parse_quantity(text) >= 0):
-        findings.error(path, f"{prefix}must be a quantity of at least 0 such as 500m, 2 or 8Gi, found {text!r}")
+        hint = quantity_hint(text)
+        findings.error(path, f"{prefix}must be a quantity of at least 0 such as 500m, 2 or 8Gi, found {text!r}{hint}")
 
 
 def check_volumes(spec: InferenceServiceSpec, own: Sequence[Object], container: Object, findings: Findings) -> None:

@@ -208,7 +208,7 @@ def _draft(
     models, name = library.all(Model, namespace), speculation.draft_model_ref
     if name not in models:
         if not library.is_unread("Model", name):
-            reason = unknown_reference("Model", name, models, "add one to this namespace")
+            reason = unknown_reference("Model", name, library.names(Model, namespace), "add one to this namespace")
             findings.error(DRAFT_PATH, reason, RuleId.REFERENCE_MISSING)
         return None
     return draft_of(spec, models[name], weights, options.cache, findings)
@@ -236,9 +236,8 @@ def _model(spec: InferenceServiceSpec, namespace: str, library: Library, finding
                 f"it exists in namespace {', '.join(elsewhere)}, but must be in the namespace of the service, "
                 f"{namespace}"
             )
-        findings.error(
-            MODEL_PATH, unknown_reference("Model", spec.model_ref, models, remedy), RuleId.REFERENCE_MISSING
-        )
+        reason = unknown_reference("Model", spec.model_ref, library.names(Model, namespace), remedy)
+        findings.error(MODEL_PATH, reason, RuleId.REFERENCE_MISSING)
     findings.is_tentative = True
     return Model.model_validate(
         {

@@ -190,7 +190,7 @@ def _check_service(name: str, path: str, namespace: str, library: Library, findi
         return
     elsewhere = library.namespaces_with(InferenceService, name)
     remedy = f"it exists in namespace {', '.join(elsewhere)}" if elsewhere else f"add one to namespace {namespace}"
-    reason = unknown_reference(InferenceService.__name__, name, services, remedy)
+    reason = unknown_reference(InferenceService.__name__, name, library.names(InferenceService, namespace), remedy)
     findings.error(path, reason, RuleId.REFERENCE_MISSING)
 
 

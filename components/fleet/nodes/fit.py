@@ -1,12 +1,12 @@
 """Check that every pod fits the instance types that it may run on."""
 
-import difflib
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import NamedTuple
 
 from ...contract.findings.ids import RuleId
-from ...contract.problems import Problem, Severity
+from ...contract.problems import Problem, Severity, nearest_names
 from ..demand import INSTANCE_TYPE_LABEL, NodeChoice, PodDemand
 from ..instances import Instance, fabrics, instance, instances
 from ..origins import Origin, Reporter
@@ -14,6 +14,13 @@ from ..rendered import Fleet
 from .groups import allocatable, takes, wants_efa
 
 _GIB = Decimal(2**30)
+_FORM = r"(?:[-_ ](?:sxm\d?|pcie|nvl|hbm\d?e?))?"
+_ACCELERATOR = re.compile(
+    rf"(?:\d{{1,2}}\s*x\s*)?(?P<name>[a-z0-9 _-]*?[a-z0-9]){_FORM}(?:[-_ ](?P<size>\d{{2,3}})[-_ ]?g(?:i?b)?)?{_FORM}"
+)
+"""Names of accelerators as vendors and schedulers write them, such as ``A100-80GB``, ``h100-sxm5`` or ``4x L40S``."""
+_IGNORED = str.maketrans("", "", "-_ ")
+_LONGEST_NAME = 60
 _TENTH, _HUNDREDTH = Decimal("0.1"), Decimal("0.01")
 
 
@@ -108,9 +115,49 @@ def _misfits(request: NodeRequest, efa_types: Collection[str]) -> Iterator[tuple
 
 
 def nearest_types(name: str) -> str:
-    """Return a hint with the closest known instance types; empty if none is close."""
-    close = difflib.get_close_matches(name, instances(), n=3)
+    """Return a hint with the instance types that have an accelerator of this name, or else with the closest names."""
+    accelerator = _types_with(name)
+    if accelerator:
+        return accelerator
+    close = nearest_names(name, instances(), 3)
     return f"; did you mean {', '.join(close)}?" if close else ""
+
+
+def _types_with(name: str) -> str:
+    """Return the instance types with an accelerator that was named in place of one; empty for any other name."""
+    match = _ACCELERATOR.fullmatch(name[:_LONGEST_NAME].lower())
+    if match is None:
+        return ""
+    wanted, size = _plain(match["name"]), Decimal(match["size"] or 0)
+    by_name: dict[str, list[Instance]] = {}
+    for node in instances().values():
+        if node.accelerators:
+            by_name.setdefault(_plain(node.accelerator), []).append(node)
+    if wanted not in by_name:
+        # A10 stands for A10G, but not for A100.
+        longer = [key for key in by_name if len(wanted) > 1 and key.startswith(wanted) and key[len(wanted)].isalpha()]
+        wanted = min(longer, default="", key=lambda key: (len(key), key))
+    nodes = by_name.get(wanted, [])
+    most = max((node.accelerator_memory_gib or Decimal(0) for node in nodes), default=Decimal(0))
+    # Clouds report the memory in other units than vendors: an A10G with 24 GB has 22.35 GiB. Half of the memory and
+    # less is a part of an accelerator.
+    nodes = [
+        node
+        for node in nodes
+        if (memory := node.accelerator_memory_gib or Decimal(0)) >= most / 2
+        and (not size or abs(memory - size) <= size / 8)
+    ]
+    nodes.sort(key=lambda node: (node.usd_per_hour is None, node.usd_per_hour or 0, node.name))
+    if not nodes:
+        return ""
+    types = ", ".join(
+        f"{node.name} ({node.accelerators} x {node.accelerator_memory_gib:.0f} GiB)" for node in nodes[:3]
+    )
+    return f", but an accelerator; the cheapest instance types with {nodes[0].accelerator} are {types}"
+
+
+def _plain(name: str) -> str:
+    return name.lower().translate(_IGNORED).removeprefix("nvidia").removeprefix("tesla").removeprefix("geforce")
 
 
 def _too_many_devices(key: str, amount: Decimal, node: Instance, request: NodeRequest) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from ...contract.clock import HOURS_PER_MONTH
 from ...contract.documents.reader import Document, YamlError, read_documents
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, did_you_mean, field_path
@@ -19,6 +20,8 @@ from ...fleet.instances import instances
 from ...fleet.prices import EVERYWHERE, Buying, Quote, fixed_quote, per_hour
 from .prices import OwnPrices
 
+_IMPLAUSIBLE = 100
+"""Multiple of the list price above which a price is not that of an hour; a month has 730 hours."""
 MOST = 1_000_000
 """Upper limit of hourly prices: anything above is a mistake, or an attempt to break the formatting of reports."""
 WAYS = {
@@ -106,6 +109,18 @@ class _PriceReader:
         self.error(path, f"unknown instance type {_quoted(name)}{hint}")
         return False
 
+    def plausible(self, name: str, quote: Quote | None, path: _Path) -> None:
+        """Reject the price of a month, which would be shown as that of an hour."""
+        node = instances().get(name)
+        usual = node.usd_per_hour if node else None
+        if quote and usual and quote.usd > usual * _IMPLAUSIBLE:
+            hour = f"{quote.usd / HOURS_PER_MONTH:.4g}"
+            self.error(
+                path,
+                f"must be US dollars an hour, found {quote.usd.normalize():f} for {name}, whose list price is "
+                f"{usual:.4g}; write {hour} if that is the price of a month",
+            )
+
     def item(self, name: str, path: _Path) -> str | None:
         known = flat_items()
         if name in known:
@@ -181,6 +196,7 @@ def _read_region(region: str, section: Mapping[str, Any], path: _Path, reader: _
         reader.known(bought, tuple(WAYS), type_path)
         for key, option in WAYS.items():
             quote = reader.quote(bought[key], (*type_path, key)) if key in bought else None
+            reader.plausible(name, quote, (*type_path, key))
             if quote:
                 reader.instances[region, name, option] = quote
     below = (*path, "flat")
@@ -228,6 +244,7 @@ def _read_row(row: Mapping[str, Any], reader: _PriceReader) -> None:
             reader.error(("bought",), f"unknown purchase option {_quoted(bought)}{hint}")
         quote = reader.quote(numbers, ())
         if reader.is_type(name, ("item",)) and option and quote:
+            reader.plausible(name, quote, ("usd",))
             reader.instances[region, name, option] = quote
         return
     item, usd = reader.item(name, ("item",)), reader.number(numbers.get("usd"), ("usd",))

@@ -1,14 +1,16 @@
 """Models by the name that someone types: the catalog's, whatever its case and publisher."""
 
-import difflib
 import re
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 
 from ...checks.memory.catalog import names
+from ...checks.memory.misspelling import misspelled
 from ...checks.memory.naming import estimate
+from ...contract.problems import nearest_names
 
 _MOST_MATCHES = 5
+_LONGEST_NAME = 200
 _SIMILAR = (0.95, 0.6)
 """Least similarity of names that differ in a letter or so, and of others that are worth listing."""
 _PARAMETERS = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>[bmt])", re.IGNORECASE)
@@ -39,16 +41,21 @@ def served_name(text: str) -> str | tuple[str, ...]:
     A repository that is not in the catalog is estimated from its name, as in a plan.
     """
     found = catalog_name(text)
-    return text if not isinstance(found, str) and "/" in text and estimate(text) is not None else found
+    if isinstance(found, str) or "/" not in text:
+        return found
+    near = misspelled(text)
+    if near:
+        return (near,)
+    return text if estimate(text) is not None else found
 
 
 def near_names(text: str) -> tuple[str, ...]:
     """Return the known models with the most similar names, the nearest first."""
-    own = _plain(text).rpartition("/")[2]
+    own = _plain(text[:_LONGEST_NAME]).rpartition("/")[2]
     by_own = {_plain(name).rpartition("/")[2]: name for name in sorted(names(), reverse=True)}
     contained = sorted((key for key in by_own if key in own), key=lambda key: (-len(key), key))[:1]
     containing = sorted((key for key in by_own if own and own in key), key=lambda key: (len(key), key))
-    typos, close = (difflib.get_close_matches(own, by_own, n=_MOST_MATCHES, cutoff=least) for least in _SIMILAR)
+    typos, close = (nearest_names(own, by_own, _MOST_MATCHES, least) for least in _SIMILAR)
     found = dict.fromkeys((*typos[:1], *contained, *containing, *close))
     return tuple(by_own[key] for key in list(found)[:_MOST_MATCHES])
 

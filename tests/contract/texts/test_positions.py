@@ -23,11 +23,15 @@ spec:
         ("é: b\nü: ö\nc: \x7f\n", 3, "the character U+007F is not allowed"),
         ("a: b\n\ud800: c\n", 2, "the character U+D800 is not allowed"),
         ("a: b\n\n---\nc: \ufffe\n", 4, "the character U+FFFE is not allowed"),
-        ("a: b\r\nc: [\r\n", 2, "did not find expected node content"),  # what is missing, is missing on the last line
-        ("a: b\rc: [\r", 2, "did not find expected node content"),
-        ("a: 'b\n\n\n", 1, "found unexpected end of stream"),
-        ("a: b\n---\nc: *d\n", 3, "found undefined alias"),
-        ("# \u2028 \x85\na: b: c\n", 2, "mapping values are not allowed in this context"),
+        (
+            "a: b\r\nc: [\r\n",
+            2,
+            "the bracket opened in line 2 is not closed",
+        ),  # what is missing, is missing on the last line
+        ("a: b\rc: [\r", 2, "the bracket opened in line 2 is not closed"),
+        ("a: 'b\n\n\n", 1, "the quote opened in line 1 is not closed"),
+        ("a: b\n---\nc: *d\n", 3, "a value that starts with * refers to an anchor, and there is none"),
+        ("# \u2028 \x85\na: b: c\n", 2, "a value with ': ' in it must be in quotes"),
     ],
 )
 def test_errors_of_the_reader_itself(text: str, line: int, reason: str) -> None:

@@ -137,7 +137,7 @@ def _policy_of(
     if policy is None and not name:
         findings.error(path, "is required: name the AutoscalingPolicy to scale by", RuleId.REFERENCE_MISSING)
     elif policy is None and not library.is_unread("AutoscalingPolicy", name):
-        known = library.all(AutoscalingPolicy, namespace)
+        known = library.names(AutoscalingPolicy, namespace)
         reason = unknown_reference("AutoscalingPolicy", name, known, f"correct the name, or add it in {namespace!r}")
         findings.error(path, reason, RuleId.REFERENCE_MISSING)
     elif policy is not None and isinstance(policy.resource, AutoscalingPolicy) and policy.resource.spec.has_target:

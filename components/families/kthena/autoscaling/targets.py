@@ -240,7 +240,7 @@ def find_serving(
     name = reference.name or ""
     source = find(ModelServing, library, namespace, name)
     if source is None and not library.is_unread("ModelServing", name):
-        known = library.all(ModelServing, namespace)
+        known = library.names(ModelServing, namespace)
         reason = unknown_reference("ModelServing", name, known, "correct the name, or add it")
         findings.error(f"{path}.name", reason, RuleId.REFERENCE_MISSING)
     return source

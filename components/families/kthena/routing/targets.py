@@ -75,7 +75,7 @@ def find_servers(route: RouteContext, library: Library) -> dict[str, RoutedServe
             # A manifest that could not be read is reported there.
             if servers[name] is None and not library.is_unread("ModelServer", name):
                 remedy = f"add its manifest to namespace {route.namespace}, or correct the name"
-                reason = unknown_reference("ModelServer", name, library.all(ModelServer, route.namespace), remedy)
+                reason = unknown_reference("ModelServer", name, library.names(ModelServer, route.namespace), remedy)
                 path = f"{rule.path}.targetModels[{index}].modelServerName"
                 route.findings.error(path, reason, RuleId.REFERENCE_MISSING)
     return servers
