@@ -71,9 +71,9 @@ def _share_hint(item: Mapping[str, Any]) -> str:
         and 0 < value < 1
         and ("percent" in field or "utilization" in field)
     ):
-        return f"; it is in percent: write {value * 100:.0f}"
+        return f"; write {value * 100:.0f}: it is in percent"
     if item["type"] == "less_than_equal" and item["ctx"]["le"] == 1 and 1 < value <= 100:
-        return f"; it is a share, not a percentage: write {value / 100:g}"
+        return f"; write {value / 100:g}: it is a share, not a percentage"
     return ""
 
 

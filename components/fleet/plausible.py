@@ -107,11 +107,11 @@ def _of_cores(text: str, *, serves: bool) -> str:
     number = parse_quantity(text)
     if number >= _MANY_CORES and number > max(node.vcpu for node in instances().values()):
         most = max(node.vcpu for node in instances().values())
-        fix = f"; for {(number / 1000).normalize():f} cores write '{number:f}m'" if number >= 1000 else ""
+        fix = f"; write '{number:f}m' for {(number / 1000).normalize():f} cores" if number >= 1000 else ""
         return f"is {number:f} cores, more than any instance type has ({most}){fix or '; check the number'}"
     if serves and 0 < number < _LEAST_ENGINE_CORES and text.endswith("m"):
         digits = text.removesuffix("m")
-        return f"is {text!r}, which are thousandths of a core; for {digits} cores write '{digits}'"
+        return f"is {text!r}, which are thousandths of a core; write '{digits}' for {digits} cores"
     return ""
 
 

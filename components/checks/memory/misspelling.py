@@ -7,10 +7,14 @@ few or wrong, which is no word of any known model. Numbers are never compared lo
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from .catalog import names
 
+_PAGE = re.compile(
+    r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co|modelscope\.cn/models)/([\w.-]{1,80}/[\w.-]{1,80})(?:/tree/[^/]+)?/?"
+)
+"""The address of a model's page; longer addresses are those of files."""
 _NAME = re.compile(r"[\w.-]{1,80}(/[\w.-]{1,80})?")
 _BREAKS = re.compile(r"[-_./\s]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -31,7 +35,14 @@ _LEAST_SWAPPED, _LEAST_WORD, _LONG_WORD = 3, 4, 8
 
 @functools.lru_cache(maxsize=4096)
 def misspelled(name: str) -> str:
-    """Return the known model whose name a name misspells; empty if it is a known one or that of another model."""
+    """Return the known model whose name a name misspells; empty if it is a known one or that of another model.
+
+    Hubs know models by owner and name only: for the address of a page, and for a name without its owner, the model of
+    that name is returned.
+    """
+    page = _PAGE.fullmatch(name)
+    if page:
+        return page[1]
     if name in names() or not _NAME.fullmatch(name):
         return ""
     words = _words(name)
@@ -43,7 +54,8 @@ def misspelled(name: str) -> str:
     if near:
         return near
     if "/" not in name:
-        return ""
+        owned = _by_last_part().get(name.lower(), [])
+        return owned[0] if len(owned) == 1 else ""
     for known, model in _by_words().items():
         if len(known) != len(words):
             continue
@@ -93,6 +105,17 @@ def _by_words() -> Mapping[tuple[str, ...], str]:
 @functools.cache
 def _by_letters() -> Mapping[str, str]:
     return {"".join(words): name for words, name in _by_words().items()}
+
+
+@functools.cache
+def _by_last_part() -> Mapping[str, Sequence[str]]:
+    """Return the known models by their names without the owner."""
+    models: dict[str, list[str]] = {}
+    for name in names():
+        owner, _, last = name.lower().rpartition("/")
+        if owner:
+            models.setdefault(last, []).append(name)
+    return models
 
 
 @functools.cache

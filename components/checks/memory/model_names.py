@@ -22,8 +22,11 @@ def check_names(judged: Iterable[WorkloadVerdict], resources: Iterable[LoadedRes
             continue
         candidates = [weights.name for weights in item.workload.server.weights if not weights.file]
         candidates += [shape.name] if shape else []
-        for name in dict.fromkeys(candidates):
-            name = name.rpartition("://")[2]
+        has_sources = any("/" in weights.name for weights in item.workload.server.weights)
+        for candidate in dict.fromkeys(candidates):
+            name = candidate if candidate.startswith("http") else candidate.rpartition("://")[2]
+            if "/" not in name and has_sources:
+                continue  # the last part of a path, a bucket or a volume, which needs no owner
             near = misspelled(name)
             if not near:
                 continue

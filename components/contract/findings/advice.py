@@ -17,12 +17,12 @@ _VERBS = (
     "disable|divide|drop|edit|enable|end|enlarge|export|extend|fix|give|grant|increase|indent|"
     "insert|install|join|keep|leave|let|limit|list|look|lower|make|mark|measure|merge|migrate|"
     "mount|move|name|omit|open|pass|pick|place|point|prefix|provide|publish|pull|put|quote|"
-    "raise|reduce|register|remove|rename|repeat|replace|request|restrict|retry|round|run|save|"
+    "raise|reduce|register|remove|rename|render|repeat|replace|request|restrict|retry|round|run|save|"
     "scale|see|select|serve|set|share|shorten|simulate|specify|spell|split|start|state|stop|"
     "store|switch|take|tell|try|turn|unset|update|upgrade|use|verify|wait|widen|write"
 )
 _NEXT_STEP = re.compile(
-    r"(?:; |\. )(?=did you mean |(?:if [^;,]+, )?"
+    r"(?:; |\. )(?=did you mean |or set |`workbench |(?:if [^;,]+, )?"
     # What follows tells an imperative from a noun, as in "; name is required".
     rf"(?:{_VERBS})\b(?!-| (?:is|are|was|by|must|has|have|of)\b))",
     re.IGNORECASE,

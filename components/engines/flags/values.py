@@ -66,7 +66,7 @@ def _share_of(text: str, form: Form) -> str:
     digits = text.strip().removesuffix("%")
     if form.type != "float" or form.max != 1 or not digits.isdecimal() or not 1 < int(digits[:4]) <= 100:
         return ""
-    return f"it is a share, not a percentage: write {int(digits[:4]) / 100:g}"
+    return f"write {int(digits[:4]) / 100:g}: it is a share, not a percentage"
 
 
 def expected_value(form: Form, version: Version | None) -> str:

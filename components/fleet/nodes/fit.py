@@ -153,7 +153,7 @@ def _types_with(name: str) -> str:
     types = ", ".join(
         f"{node.name} ({node.accelerators} x {node.accelerator_memory_gib:.0f} GiB)" for node in nodes[:3]
     )
-    return f", but an accelerator; the cheapest instance types with {nodes[0].accelerator} are {types}"
+    return f", but an accelerator; use an instance type that has it, such as {types}"
 
 
 def _plain(name: str) -> str:

@@ -19,6 +19,12 @@ from components.contract.findings.ids import RuleId
             "the pods go first",
             "if that is not intended, remove it",
         ),
+        (
+            "is one of kustomize; `workbench adopt` takes it over",
+            "is one of kustomize",
+            "`workbench adopt` takes it over",
+        ),
+        ("found 90; write 0.9: it is a share", "found 90", "write 0.9: it is a share"),
     ],
 )
 def test_the_next_step_is_separated(reason: str, cause: str, step: str) -> None:
