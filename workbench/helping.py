@@ -2,16 +2,18 @@
 
 import copy
 import difflib
+import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from .errors import WorkbenchError
-from .examples import EXAMPLES
 
 PROGRAM = "workbench"
+_EXAMPLES = Path(__file__).with_name("examples.json")
 START = "Start a repository"
 ADOPT = "Start from what runs in a cluster"
 CHECK, DEPLOY = "Check manifests, without a cluster", "Deploy a stack"
@@ -220,6 +222,12 @@ def nearest_command(name: str, known: Iterable[str], group: tuple[str, ...] = ()
     return " ".join(words)
 
 
+def examples_by_command() -> dict[str, list[str]]:
+    """Return the examples of each command, without the program's name; commands of a group by their own name."""
+    examples: dict[str, list[str]] = json.loads(_EXAMPLES.read_text(encoding="utf-8"))
+    return examples
+
+
 def first_sentence(text: str | None) -> str:
     """Return the first sentence of a help, without its period: what a list of commands says."""
     return (text or "").partition("\n\n")[0].removesuffix(".")
@@ -264,7 +272,8 @@ def _proposal(near: str) -> str:
 
 def _write_examples(ctx: Any, formatter: Any) -> None:  # noqa: ANN401  see CommandGroup
     """Write the examples of a command; they are not wrapped, so that they can be copied."""
-    examples = EXAMPLES.get(" ".join(ctx.command_path.split()[1:])) or EXAMPLES.get(ctx.info_name or "")
+    known = examples_by_command()
+    examples = known.get(" ".join(ctx.command_path.split()[1:])) or known.get(ctx.info_name or "")
     if not examples:
         return
     with formatter.section("Examples"):

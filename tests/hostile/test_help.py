@@ -12,10 +12,9 @@ import typer
 
 from tests.layers.modules import ROOT
 from workbench.cli import app
-from workbench.examples import EXAMPLES
-from workbench.helping import GROUPS, nearest_command
+from workbench.helping import GROUPS, examples_by_command, nearest_command
 
-GROUP = typer.main.get_command(app)
+GROUP: Any = typer.main.get_command(app)
 TAKING = ("explain", "dev defaults", "size", "simulate", "render")
 
 
@@ -83,7 +82,9 @@ def test_every_help_has_an_example_and_exit_codes(path: tuple[str, ...]) -> None
     assert shown(*path, option="-h") == shown(*path)
 
 
-@pytest.mark.parametrize("example", sorted({each for examples in EXAMPLES.values() for each in examples}))
+@pytest.mark.parametrize(
+    "example", sorted({each for examples in examples_by_command().values() for each in examples})
+)
 def test_every_example_is_a_command_with_its_options(example: str) -> None:
     """A wrong command, option or number of arguments raises."""
     group, words = GROUP, shlex.split(example)
