@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 STACK ?= local
 
 .DEFAULT_GOAL := help
-.PHONY: help env up down preview destroy check test test-fast test-long test-versions format bench lock policy-env arguments schema-golden stable-names sdks dist sbom check-release release-notes acceptance-aws settings-schema templates findings-page site core-schemas clean
+.PHONY: help env browser screenshots up down preview destroy check test test-fast test-long test-versions format bench lock policy-env arguments schema-golden stable-names sdks dist sbom check-release release-notes acceptance-aws settings-schema templates findings-page site core-schemas clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,13 @@ test-versions: env ## Test the wheel beside the oldest and the newest versions o
 
 test-fast: env ## Run the tests that do not need a control plane
 	$(BIN)/python -m pytest --ignore=tests/cluster --ignore=tests/acceptance -n auto
+
+browser: env ## Install Debian's Chromium for the tests of pages, unless there is a Chromium, Chrome or Edge; needs root
+	@$(BIN)/python -m tests.browsing || { apt-get update --quiet=2 && DEBIAN_FRONTEND=noninteractive apt-get install \
+	  --quiet=2 --yes --no-install-recommends chromium-headless-shell fonts-dejavu-core; }
+
+screenshots: env ## Take the pictures of pages in docs/pictures (needs a browser)
+	$(BIN)/python -m tests.documentation.screenshots
 
 format: env ## Format the code and apply safe lint fixes
 	$(BIN)/ruff check --fix .

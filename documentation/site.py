@@ -169,7 +169,8 @@ def _with_links(page: Page, known: set[str], repository: str) -> str:
             return match[0]
         in_repository = posixpath.normpath(posixpath.join(posixpath.dirname(page.source), path))
         in_site = "changelog.md" if in_repository == _CHANGELOG else in_repository.removeprefix("docs/")
-        if in_site in known and (in_repository.startswith("docs/") or in_repository == _CHANGELOG):
+        is_page = in_site in known or in_site.startswith(f"{_PICTURES}/")
+        if is_page and (in_repository.startswith("docs/") or in_repository == _CHANGELOG):
             relative = posixpath.relpath(in_site, posixpath.dirname(page.path) or ".")
             return f"[{text}]({relative}{mark}{anchor})"
         return f"[{text}]({repository}/blob/main/{in_repository}{mark}{anchor})" if repository else text

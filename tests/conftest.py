@@ -4,6 +4,7 @@ import gc
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
@@ -12,6 +13,9 @@ from components.contract.collection import paused_collection
 from toolkit.kube import Kube
 from workbench.cluster.binaries import NoControlPlaneError, Programs, find
 from workbench.cluster.cluster import Running, SimulatedCluster
+
+if TYPE_CHECKING:
+    from tests.browsing import Window
 
 # How long one example takes says how busy the machine is; speed is measured by the benchmark. `make test` tries the
 # same examples every time, so that no change is blamed for what it did not do; `make test-long` looks for new ones.
@@ -73,3 +77,12 @@ def kube(cluster: Running) -> Iterator[Kube]:
     """A client of that control plane, with every right."""
     with Kube.from_kubeconfig(cluster.kubeconfig) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def window() -> "Iterator[Window]":
+    """A window of a browser. For one module: while Playwright runs, a test of the same thread cannot run a loop."""
+    from tests.browsing import opened_window
+
+    with opened_window() as window:
+        yield window

@@ -132,12 +132,20 @@ _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
 h1, p { overflow-wrap: anywhere; }
 h1 { font-size: 1.25rem; }
+p { margin: .25rem 0; }
 table { border-collapse: collapse; margin: .75rem 0; font-variant-numeric: tabular-nums; }
 th, td { padding: .2rem .7rem .2rem 0; text-align: right; }
 th:first-child, td:first-child { text-align: left; }
 .scroll { overflow-x: auto; }
 figure { background: #fff; border-radius: .5rem; margin: 1rem 0; overflow-x: auto; padding: .5rem; }
 svg { display: block; height: auto; min-width: 45rem; width: 100%; }
+/* All percentiles fit the width of a phone. */
+@media (max-width: 30rem) {
+  table { font-size: .75rem; }
+  th, td { padding-right: .2rem; }
+  th:last-child, td:last-child { padding-right: 0; }
+  th:first-child { max-width: 5.5rem; }
+}
 """
 
 

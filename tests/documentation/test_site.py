@@ -1,10 +1,7 @@
 """The site: every link leads somewhere, nothing comes from another host, and the search finds what users look for."""
 
-import functools
-import http.server
 import json
 import re
-import threading
 import time
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -17,8 +14,9 @@ from components.contract.field_reference import field_references
 from components.contract.findings.registry import rules
 from components.families import kinds
 from documentation.site import build
+from tests.browsing import Scheme, Window
+from tests.documentation.screenshots import served
 from tests.layers.modules import ROOT
-from tests.plan.review.formats.browser import Browser, browser, installed
 
 PAGES = (
     "",
@@ -152,52 +150,18 @@ def test_the_search_knows_every_finding_setting_and_field(site: Path) -> None:
     assert {each.path for kind in kinds() for each in field_references(kind)} <= titles
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serves files without a log."""
-
-    def log_message(self, *_: object) -> None:
-        """Write nothing."""
-
-
 @pytest.fixture(scope="module")
 def address(site: Path) -> Iterator[str]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture(scope="module")
-def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    program = installed()
-    if program is None:
-        pytest.skip("no browser on the PATH; links, resources and the search index are checked without one")
-    with browser(program, tmp_path_factory.mktemp("browser")) as found:
-        yield found
-
-
-def show(window: Browser, url: str, width: int = 1280, scheme: str = "light") -> None:
-    # The site remembers the scheme that it was shown in first, and stores it when it changes.
-    window.ask("Page.navigate", url="about:blank")
-    window.wait("Page.loadEventFired")
-    window.ask(
-        "Storage.clearDataForOrigin", origin="{0.scheme}://{0.netloc}".format(urlsplit(url)), storageTypes="all"
-    )
-    window.ask("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=width < 600)
-    window.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-    window.said.clear()
-    window.ask("Page.navigate", url=url)
-    window.wait("Page.loadEventFired")
+    with served(site) as address:
+        yield address
 
 
 @pytest.mark.parametrize("width", [1280, 360])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_in_a_browser(window: Browser, address: str, width: int, scheme: str) -> None:
+def test_pages_in_a_browser(window: Window, address: str, width: int, scheme: Scheme) -> None:
     for page in PAGES:
-        show(window, address + page, width, scheme)
-        assert window.said == [], page
+        window.open(address + page, width, scheme)
+        assert window.messages == [], page
         assert window.value("document.documentElement.scrollWidth") <= width, page
         assert window.value("document.body.dataset.mdColorScheme") == {"light": "default", "dark": "slate"}[scheme]
         assert window.value(FAINT) == [], page
@@ -235,8 +199,8 @@ FAINT = r"""(() => {
 """Visible texts whose contrast is too low (WCAG 2.2, 1.4.3), with the contrast."""
 
 
-def test_a_faint_text_is_noticed(window: Browser, address: str) -> None:
-    show(window, address + "plan/")
+def test_a_faint_text_is_noticed(window: Window, address: str) -> None:
+    window.open(address + "plan/")
     window.value("document.querySelector('article p').style.color = '#888'")
     assert len(window.value(FAINT)) > 0
 
@@ -250,16 +214,11 @@ FOCUSED = """(() => {
 })()"""
 
 
-def press(window: Browser, key: str, code: int) -> None:
-    for kind in ("keyDown", "keyUp"):
-        window.ask("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
-
-
-def test_a_page_can_be_used_with_the_keyboard(window: Browser, address: str) -> None:
-    show(window, address + "start/five-minutes/")
+def test_a_page_can_be_used_with_the_keyboard(window: Window, address: str) -> None:
+    window.open(address + "start/five-minutes/")
     focused = []
     for _ in range(20):
-        press(window, "Tab", 9)
+        window.page.keyboard.press("Tab")
         focused.append(window.value(FOCUSED))
     assert [name for name, is_marked in focused if not is_marked] == []
     names = [name for name, _ in focused]
@@ -267,16 +226,16 @@ def test_a_page_can_be_used_with_the_keyboard(window: Browser, address: str) -> 
     assert {"Search", "Tasks", "Reference"} <= set(names)
 
 
-def test_the_content_is_the_next_stop_after_skipping_to_it(window: Browser, address: str) -> None:
-    show(window, address + "start/five-minutes/")
-    press(window, "Tab", 9)
+def test_the_content_is_the_next_stop_after_skipping_to_it(window: Window, address: str) -> None:
+    window.open(address + "start/five-minutes/")
+    window.page.keyboard.press("Tab")
     window.value("document.activeElement.click()")
-    press(window, "Tab", 9)
+    window.page.keyboard.press("Tab")
     assert window.value("Boolean(document.activeElement.closest('article'))")
 
 
-def test_the_search_answers_within_three_pages(window: Browser, address: str) -> None:
-    show(window, address + "plan/")
+def test_the_search_answers_within_three_pages(window: Window, address: str) -> None:
+    window.open(address + "plan/")
     host = "[...document.querySelectorAll('*')].find(each => each.shadowRoot)"
     _until(window, f"Boolean({host})", click="document.querySelector('.md-search__button').click()")
     links = f"[...{host}.shadowRoot.querySelectorAll('ol a')].map(each => each.href)"
@@ -284,7 +243,7 @@ def test_the_search_answers_within_three_pages(window: Browser, address: str) ->
     for question, pages in QUESTIONS.items():
         window.value(f"{host}.shadowRoot.querySelector('input').focus()")
         window.value(f"{host}.shadowRoot.querySelector('input').select()")
-        window.ask("Input.insertText", text=question)
+        window.page.keyboard.insert_text(question)
         word = re.split(r"[\s:-]", question)[0]
         _until(window, f"{links}[0]?.toLowerCase().includes('h={word.lower()}')")
         # The results of the whole text follow those of its first letters.
@@ -296,10 +255,10 @@ def test_the_search_answers_within_three_pages(window: Browser, address: str) ->
         if not set(pages.split()) & set(found):
             missed[question] = found
     assert missed == {}
-    assert window.said == []
+    assert window.messages == []
 
 
-def _until(window: Browser, condition: str, click: str = "null") -> None:
+def _until(window: Window, condition: str, click: str = "null") -> None:
     for _ in range(600):
         window.value(click)
         if window.value(condition):

@@ -1,8 +1,6 @@
 """The page of a load in a real browser: at the width of a laptop and of a phone, light and dark."""
 
-import os
 import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -13,12 +11,9 @@ from livefleet.load.fleet.summary import fleet_summary
 from livefleet.load.outcomes import RequestOutcome, Tally
 from livefleet.load.page import page
 from livefleet.load.summary import summary
+from tests.browsing import Scheme, Window
 from tests.livefleet.load.fleet.figures import NOWHERE, burst
-from tests.plan.review.formats.browser import Browser, browser, installed
 
-PROGRAM = installed()
-PICTURES = os.environ.get("INFERENCE_PLATFORM_PICTURES", "")
-"""Folder for pictures of every page, to be looked at."""
 LONG = "no stream, but " + "x" * 200
 CLIENTS, FLEET = burst()
 PAGES = {
@@ -32,43 +27,47 @@ PANELS = {
     "burst": ("queue (simulated)", "replicas (simulated)", "nodes (simulated)", "USD/h (simulated)"),
 }
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium or Chrome on the PATH")
-
 
 @cache
 def html(name: str) -> str:
     return page(*PAGES[name])
 
 
-@pytest.fixture(scope="module")
-def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser(PROGRAM or "", tmp_path_factory.mktemp("profile")) as found:
-        yield found
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_fits_its_window_and_nothing_is_said_against_it(
-    name: str, width: int, scheme: str, window: Browser, tmp_path: Path
+    name: str, width: int, scheme: Scheme, window: Window, tmp_path: Path
 ) -> None:
     (tmp_path / "load.html").write_text(html(name))
-    window.open(tmp_path / "load.html", width, scheme)
+    window.open((tmp_path / "load.html").as_uri(), width, scheme)
     assert window.value("window.innerWidth") == width
     assert window.value("document.documentElement.scrollWidth") == width
-    assert window.said == []
+    assert window.messages == []
     assert window.value("performance.getEntriesByType('resource').length") == 0, "it loads something"
     assert window.value("document.scripts.length") == 0
     # Letters of the plots can be read on a phone as well.
     sizes = "[...document.querySelectorAll('svg text')].map(e => e.getBoundingClientRect().height)"
     assert min(window.value(sizes)) >= 8
-    if PICTURES:
-        window.picture(Path(PICTURES, f"load-{name}-{width}-{scheme}.png"))
 
 
-def test_all_plots_have_one_axis_of_time(window: Browser, tmp_path: Path) -> None:
+def test_a_phone_shows_all_percentiles(window: Window, tmp_path: Path) -> None:
     (tmp_path / "load.html").write_text(html("burst"))
-    window.open(tmp_path / "load.html", 1280, "light")
+    window.open((tmp_path / "load.html").as_uri(), 390)
+    tables = "[...document.querySelectorAll('.scroll')].map(each => [each.scrollWidth, each.clientWidth])"
+    assert [wide for wide, visible in window.value(tables) if wide > visible] == []
+    # And texts stay legible.
+    assert (
+        window.value(
+            "Math.min(...[...document.querySelectorAll('td')].map(e => parseFloat(getComputedStyle(e).fontSize)))"
+        )
+        >= 12
+    )
+
+
+def test_all_plots_have_one_axis_of_time(window: Window, tmp_path: Path) -> None:
+    (tmp_path / "load.html").write_text(html("burst"))
+    window.open((tmp_path / "load.html").as_uri(), 1280, "light")
     texts = window.value("[...document.querySelectorAll('svg text')].map(e => e.textContent)")
     assert {*PANELS["ordinary"], *PANELS["burst"]} <= set(texts)
     # Panels are as wide as one another, and the fault is at the same place in each.

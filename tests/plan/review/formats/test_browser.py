@@ -1,20 +1,15 @@
 """The page in a real browser: at the width of a laptop and of a phone, light and dark."""
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from components.plan.review.review import Review
-from tests.plan.review.formats.browser import Browser, browser, installed
+from tests.browsing import Scheme, Window
 from tests.plan.review.formats.hostile import hostile
 from tests.plan.review.formats.samples import ALONE, NOTHING, WHOLE
 from workbench.planning.formats.html.page import html
 
-PROGRAM = installed()
-PICTURES = os.environ.get("INFERENCE_PLATFORM_PICTURES", "")
-"""Folder for pictures of every page, to be looked at."""
 REVIEWS = {
     "whole": WHOLE,
     "nothing": NOTHING,
@@ -22,39 +17,29 @@ REVIEWS = {
     "hostile": hostile("<script>alert(1)</script>" + "x" * 300),
 }
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium or Chrome on the PATH")
-
-
-@pytest.fixture(scope="module")
-def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser(PROGRAM or "", tmp_path_factory.mktemp("profile")) as found:
-        yield found
-
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("name", REVIEWS)
 def test_a_page_fits_its_window_and_nothing_is_said_against_it(
-    name: str, width: int, scheme: str, window: Browser, tmp_path: Path
+    name: str, width: int, scheme: Scheme, window: Window, tmp_path: Path
 ) -> None:
     review: Review = REVIEWS[name]
     (tmp_path / "report.html").write_text(html(review))
-    window.open(tmp_path / "report.html", width, scheme)
+    window.open((tmp_path / "report.html").as_uri(), width, scheme)
     assert window.value("window.innerWidth") == width
     assert window.value("document.documentElement.scrollWidth") == width
-    assert window.said == []
+    assert window.messages == []
     background = window.value("getComputedStyle(document.body).backgroundColor")
     assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 22, 27)"}[scheme]
     assert window.value("performance.getEntriesByType('resource').length") == 0, "it loads something"
     assert window.value("document.scripts.length") == 0
-    if PICTURES:
-        window.picture(Path(PICTURES, f"{name}-{width}-{scheme}.png"))
 
 
 @pytest.mark.parametrize("name", REVIEWS)
-def test_a_phone_shows_every_amount_without_scrolling_aside(name: str, window: Browser, tmp_path: Path) -> None:
+def test_a_phone_shows_every_amount_without_scrolling_aside(name: str, window: Window, tmp_path: Path) -> None:
     (tmp_path / "report.html").write_text(html(REVIEWS[name]))
-    window.open(tmp_path / "report.html", 360, "light")
+    window.open((tmp_path / "report.html").as_uri(), 360, "light")
     edges = "[...document.querySelectorAll('td.number[data-title], .stacked td')].map(e => e.getBoundingClientRect())"
     outside = f"{edges}.filter(r => r.width && (r.left < 0 || r.right > 360)).length"
     assert window.value(outside) == 0
@@ -63,20 +48,20 @@ def test_a_phone_shows_every_amount_without_scrolling_aside(name: str, window: B
     assert window.value(f"{wide}.filter(e => e.scrollWidth > e.clientWidth).length") == 0
 
 
-def test_what_the_browser_says_is_heard(window: Browser, tmp_path: Path) -> None:
+def test_what_the_browser_says_is_heard(window: Window, tmp_path: Path) -> None:
     """The same test fails where a page loads what it must not, or is too wide."""
     added = f"<script>console.log(1)</script><pre>{'x' * 300}</pre>"
     page = html(NOTHING).replace("</main>", f"{added}</main>")
     (tmp_path / "bad.html").write_text(page)
-    window.open(tmp_path / "bad.html", 360, "light")
+    window.open((tmp_path / "bad.html").as_uri(), 360, "light")
     assert window.value("document.documentElement.scrollWidth") > 360
-    assert any("Content Security Policy" in entry for entry in window.said)
+    assert any("Content Security Policy" in entry for entry in window.messages)
 
 
-def test_bars_are_as_long_as_their_figures_say(window: Browser, tmp_path: Path) -> None:
+def test_bars_are_as_long_as_their_figures_say(window: Window, tmp_path: Path) -> None:
     """Playground/chat needs 40, 4 and 2 GiB of a device of 45, of which 40 are usable; the whole bar is the 46."""
     (tmp_path / "report.html").write_text(html(WHOLE))
-    window.open(tmp_path / "report.html", 1280, "light")
+    window.open((tmp_path / "report.html").as_uri(), 1280, "light")
     script = "[...document.querySelectorAll('.plot svg.bar')[0].children].map(e => e.getBoundingClientRect().width)"
     *parts, _ = window.value(script)
     whole = window.value("document.querySelectorAll('.plot svg.bar')[0].getBoundingClientRect().width")
