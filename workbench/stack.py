@@ -2,6 +2,8 @@
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -112,16 +114,16 @@ def up(
             "confirm": confirm if ask else agree,
             "brief": not ask and not details,
         }
-        with progress("deploying", prompts=ask) as status:
+        with progress("deploying", prompts=ask) as status, _findings_shown(call, details=details):
             outcome = call.local(status, details=details, deployed=True).up()
         if not outcome.ok:
             raise typer.Exit(1)
         exports = outcome.outputs
-    was_shown = start.after(lambda: show_stack(StackReport.of(call, exports), details=details))
+    was_shown = start.after(lambda: show_stack(StackReport.of(call, exports), call.findings, details=details))
     if was_shown:
         show_gateway(StackReport.of(call, exports))
     else:
-        show_stack(StackReport.of(call, exports), details=details)
+        show_stack(StackReport.of(call, exports), call.findings, details=details)
 
 
 def preview(
@@ -140,7 +142,11 @@ def preview(
     if cli:
         _exit(cli.preview(as_json=output is Format.JSON))
         return
-    call.local(as_json=output is Format.JSON, details=details).preview()
+    if output is Format.JSON:
+        call.local(as_json=True).preview()
+        return
+    with _findings_shown(call, details=details):
+        call.local(details=details).preview()
 
 
 def destroy(
@@ -207,6 +213,19 @@ def _call(
         raise WorkbenchError(f"--stack: this command needs a stack, found {NO_STACK}", 2)
     chosen = choose_stack(cwd, stack)
     return StackCall(chosen.name or DEFAULT_STACK, engine, kubeconfig, chosen.folder.resolve(), options or {})
+
+
+@contextmanager
+def _findings_shown(call: StackCall, *, details: bool) -> Iterator[None]:
+    """Print errors in manifests as ``validate`` does, instead of the message of the program."""
+    try:
+        with call.findings.collected():
+            yield
+    except WorkbenchError:
+        if not call.findings.has_errors:
+            raise
+        call.findings.show_errors(call.stack, details=details)
+        raise typer.Exit(1) from None
 
 
 def _exit(code: int) -> None:

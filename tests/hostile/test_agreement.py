@@ -69,7 +69,7 @@ def differences(text: str, folder: Path) -> dict[str, Problems]:
     write(folder / MODELS, text)
     validated = told(checked("validate", MODELS).stdout)
     of_stack = told(checked("validate", MODELS, "--stack", "local").stdout)
-    preview = checked("preview", "--engine", "local", "--offline")
+    preview = checked("preview", "--engine", "local", "--offline", "--output", "json")
     compared = {
         "render": (told(checked("render", MODELS).stderr), validated),
         "render --stack": (told(checked("render", MODELS, "--stack", "local").stderr), of_stack),

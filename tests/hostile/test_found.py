@@ -78,7 +78,7 @@ def test_settings(
     for key, value in changes.items():
         content["config"][key if ":" in key else SETTING + key] = value
     project(tmp_path, settings=yaml.safe_dump(content), models="")
-    printed = checked("preview", "--engine", "local", "--offline")
+    printed = checked("preview", "--engine", "local", "--offline", "--output", "json")
     assert expected in printed.stderr
     assert printed.code == bool(expected)
 

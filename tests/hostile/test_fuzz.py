@@ -21,7 +21,7 @@ from tests.hostile.runs import MODELS, Printed, TrespassError, checked, project,
 
 RUNS = int(os.environ.get("INFERENCE_PLATFORM_EXAMPLES", "600"))
 SEEDS = st.integers(0, 2**40)
-PREVIEW = ("preview", "--engine", "local", "--offline")
+PREVIEW = ("preview", "--engine", "local", "--offline", "--output", "json")
 
 
 def runs(share: float) -> settings:

@@ -13,7 +13,7 @@ from tests.stacks.every_key.samples import SAMPLES
 from tests.stacks.every_key.walk import merged, with_value
 
 BEYOND_FLOAT = 10**400
-PREVIEW = ("preview", "--stack", "dev", "--engine", "local", "--offline")
+PREVIEW = ("preview", "--stack", "dev", "--engine", "local", "--offline", "--output", "json")
 NUMBERS = sorted(
     path
     for path, sample in SAMPLES.items()

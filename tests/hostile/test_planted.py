@@ -223,7 +223,7 @@ def test_a_deployment_from_beginning_to_end(workbench: Workbench, cluster: Runni
     assert "no changes" in workbench.run("preview", "--engine", "local")
     workbench.models.write_text(MANIFESTS.replace(TOKEN, f"{TOKEN}-2").replace(FORM, f"{FORM}xY4"))
     for output in ("text", "json"):
-        assert "[secret]" in workbench.run("preview", "--engine", "local", "--output", output)
+        assert "[secret]" in workbench.run("preview", "--engine", "local", "--details", "--output", output)
     workbench.run(*up)
     assert {"name": "HF_TOKEN", "value": f"{TOKEN}-2"} in the_container(kube)["env"]
     workbench.run("outputs", "--engine", "local")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from toolkit.private import private_folder
 
 from ..errors import WorkbenchError
+from .findings import ProgramFindings
 
 if TYPE_CHECKING:
     from ..engine.local import LocalEngine
@@ -31,6 +32,7 @@ class StackCall:
 
     Attributes:
         options: Arguments of ``RunOptions`` for the local engine.
+        findings: What was found in the manifests of the program.
     """
 
     stack: str
@@ -38,6 +40,7 @@ class StackCall:
     kubeconfig: str
     cwd: Path
     options: dict[str, Any] = field(default_factory=dict)
+    findings: ProgramFindings = field(default_factory=ProgramFindings)
 
     @property
     def state_dir(self) -> Path:
@@ -96,7 +99,11 @@ class StackCall:
         def facts(exports: Mapping[str, Any]) -> Iterable[str]:
             return StackReport.of(self, exports, asks=deployed).facts()
 
-        display = JsonDisplay() if as_json else Display(details=details, facts=facts)
+        display = (
+            JsonDisplay()
+            if as_json
+            else Display(details=details, facts=facts, findings=lambda: self.findings.messages)
+        )
         return LocalEngine(project, self.state_dir / "stacks", display, options)
 
     def sealed_project(self) -> "Project | None":

@@ -151,7 +151,7 @@ class StackStart:
             planned = replace(self._call, options={"offline": True}).local().record(preview=True).exports
             report = StackReport.of(self._call, planned, asks=False)
             show_headline(report, "planned")
-            show_stack(report, details=False)
+            show_stack(report, self._call.findings, details=False)
             self._print(
                 f"\nThis is the plan of stack {self._call.stack!r}. Next, the control plane is built: "
                 f"{described(missing)}; the remaining time is shown."

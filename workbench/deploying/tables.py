@@ -12,11 +12,12 @@ from urllib.parse import urlsplit
 from components.contract.texts.printable import printable
 from livefleet import LiveFolder, call_lines
 from toolkit.printing import pluralize
-from toolkit.screen import Screen, Styled, TableColumn, columns_of, write
+from toolkit.screen import Message, Screen, Styled, TableColumn, columns_of, hidden_findings, write
 
 from ..engine.values import masked
 from ..planning.wording.figures import whole_usd
 from .call import StackCall
+from .findings import ProgramFindings
 from .status import ClusterStatus, Readiness, parts_of
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ LOOPBACK = "loopback"
 _MOST_ROWS = 12
 """Models that are listed without details: with the headline and the command they fill one screen of 24 lines."""
 _CLUSTER_DOMAIN = ".svc.cluster.local"
+_DETAILS = ("nodes", "costs", "addresses in the cluster", "each changed resource")
 _NOT_CHECKED = "not checked"
 _NOTHING = "-"
 _SIMULATED = (
@@ -338,13 +340,13 @@ def command_lines(command: str) -> Iterator[str]:
             yield f'      "messages": {messages}'
 
 
-def show_stack(report: StackReport, *, details: bool) -> None:
+def show_stack(report: StackReport, findings: ProgramFindings, *, details: bool) -> None:
     """Print the models of a stack and how to call one, after the headline."""
-    write(stack_lines(report, Screen.of(), details=details))
+    write(stack_lines(report, Screen.of(), findings.messages, details=details))
 
 
-def stack_lines(report: StackReport, screen: Screen, *, details: bool) -> list[str]:
-    """Return the models of a stack, and the command that calls one; with details, everything else."""
+def stack_lines(report: StackReport, screen: Screen, findings: Sequence[Message] = (), *, details: bool) -> list[str]:
+    """Return the models of a stack, the command that calls one, and findings; with details, everything else."""
     lines: list[str] = []
     if report.models or report.endpoints:
         lines += report.model_lines(screen, details=details)
@@ -352,8 +354,12 @@ def stack_lines(report: StackReport, screen: Screen, *, details: bool) -> list[s
         lines += report.detail_lines(screen)
     if calls := list(report.call_lines(details=details)):
         lines += ["", *calls]
+    lines += ["" for _ in findings[:1]]
+    lines += screen.findings(findings, details=details)
     if lines and not details:
-        lines += ["", *screen.text("(--details: nodes, costs, addresses in the cluster, each changed resource)")]
+        hidden = [*hidden_findings(findings), *_DETAILS]
+        closing = screen.closing(findings, hidden) if findings else screen.text(f"(--details: {', '.join(hidden)})")
+        lines += ["", *closing]
     elif not lines and report.outputs:
         lines.append(f"{pluralize(len(report.outputs), 'output')} (`workbench outputs` shows them)")
     return lines

@@ -2,13 +2,14 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
 from components.contract.texts.printable import printable
 from toolkit.printing import pluralize
-from toolkit.screen import Screen, Styled, TableColumn, write
+from toolkit.screen import Message, Screen, Styled, TableColumn, count_words, hidden_findings, shortened, write
 
 from .apply.execute import Failure, Result
 from .diff import Change, changes
@@ -111,6 +112,7 @@ _HIDDEN = (Op.SAME, Op.DISCARD)
 _MAX_SKIPPED = 5
 _MAX_LISTED = 10
 """With more changes of an operation, the list has one line for each of the largest kinds."""
+_MAX_NAME = 24
 _MAX_WIDTH = 100
 """Maximum length of a value, in characters."""
 _SHORT = 24
@@ -134,12 +136,20 @@ class Display:
         stream: Where to write. Default: stdout.
         details: Whether to show the tree of resources and the changed fields.
         facts: Returns further parts of the headline.
+        findings: Returns findings about the program, which a preview shows below the changes.
     """
 
-    def __init__(self, stream: TextIO | None = None, *, details: bool = False, facts: Facts = lambda _: ()) -> None:
+    def __init__(
+        self,
+        stream: TextIO | None = None,
+        *,
+        details: bool = False,
+        facts: Facts = lambda _: (),
+        findings: Callable[[], Sequence[Message]] = list,
+    ) -> None:
         self._stream = stream or sys.stdout
         self._details = details
-        self._facts = facts
+        self._facts, self._findings = facts, findings
         self._announced = False
         self.screen = Screen.of(self._stream)
 
@@ -164,7 +174,9 @@ class Display:
                 self._change("    ", change, width=None)
             if outputs.unchanged:
                 self.line(f"    {outputs.unchanged} unchanged")
-        self._closing(plan, outputs)
+        findings = self._findings()
+        write(self.screen.findings(findings, details=self._details), self._stream)
+        self._closing(plan, outputs, findings)
 
     def announce(self, plan: ChangePlan, root: str) -> None:
         """Write the changes of a deployment before the user is asked to confirm them."""
@@ -294,9 +306,9 @@ class Display:
         if pending:
             self.text(f"note: {pending} planned only (not deployed by the local engine)", "note")
 
-    def _closing(self, plan: ChangePlan, outputs: OutputChanges) -> None:
+    def _closing(self, plan: ChangePlan, outputs: OutputChanges, findings: Sequence[Message]) -> None:
         """Count what is not shown."""
-        counts = []
+        counts = [count_words(Counter(finding.severity for finding in findings))] if findings else []
         if unchanged := _count(plan.having(Op.SAME)):
             counts.append(f"{unchanged:,} unchanged")
         if pending := _count(plan.having(Op.PENDING)):
@@ -304,7 +316,8 @@ class Display:
         names = {change.path.split(".")[0].split("[")[0] for change in outputs.changes}
         if names and not self._details:
             counts.append(f"{pluralize(len(names), 'output')} changed")
-        more = "" if self._details else " (--details: each resource, field and output)"
+        more = ", ".join([*hidden_findings(findings), "each resource, field and output"])
+        more = "" if self._details else f" (--details: {more})"
         self.text(f"{', '.join(counts) or '0 unchanged'}{more}")
 
 
@@ -336,7 +349,8 @@ def change_rows(steps: Iterable[Step], words: Mapping[Op, str]) -> Iterator[tupl
             names = sorted(map(_name, group))
             rest = f" and {len(names) - 1} more" if len(names) > 1 else ""
             info = _info(group[0]) if len(group) == 1 else ""
-            yield change, str(len(group)), _kind(group[0]), names[0] + rest, info
+            # Details have the whole name; a row of the list is one line.
+            yield change, str(len(group)), _kind(group[0]), shortened(names[0], _MAX_NAME) + rest, info
         others = groups[_MAX_LISTED:]
         if others:
             yield change, str(sum(map(len, others))), f"{len(others)} other kinds", "", ""

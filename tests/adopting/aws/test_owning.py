@@ -422,7 +422,7 @@ def test_what_models_need_of_owned_groups_is_found_by_the_plan(project: Path) ->
 
 
 def test_the_local_engine_previews_the_stack(project: Path) -> None:
-    words = ["preview", "--stack", "prod", "--engine", "local", "--cwd", str(project), "--offline"]
+    words = ["preview", "--stack", "prod", "--engine", "local", "--cwd", str(project), "--offline", "--details"]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     assert "nodes-owned-cloudformation" in done.output

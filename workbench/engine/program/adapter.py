@@ -11,7 +11,7 @@ import gc
 import logging
 import runpy
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,8 +37,11 @@ class _StderrHandler(logging.Handler):
     """Writes log records to stderr, each with its level in front, like the Pulumi CLI."""
 
     secrets: frozenset[str] = frozenset()
+    unlogged: Collection[str] = ()
 
     def emit(self, record: logging.LogRecord) -> None:
+        if record.getMessage() in self.unlogged:
+            return
         text = printable_lines(masked_text(record.getMessage(), self.secrets))
         print(f"{record.levelname.lower()}: {text}", file=sys.stderr)  # noqa: T201
 
@@ -53,6 +56,16 @@ def program_logger(secrets: frozenset[str]) -> logging.Logger:
     logger.setLevel(logging.INFO)
     logger.addHandler(_HANDLER)  # a no-op if it was added before
     return logger
+
+
+@contextlib.contextmanager
+def unlogged(messages: Collection[str]) -> Iterator[None]:
+    """Leave messages out of the log, because the caller prints them; the collection may grow."""
+    _HANDLER.unlogged = messages
+    try:
+        yield
+    finally:
+        _HANDLER.unlogged = ()
 
 
 Program = Callable[[], Awaitable[None] | None]
