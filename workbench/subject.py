@@ -152,6 +152,9 @@ class Subject:
         """
         if not self.stack:
             return fleet_settings({"namespace": _DEFAULT_NAMESPACE, **self.overrides})
+        if self.overrides:
+            # An invalid option is reported as such, not as a setting in the file of the stack.
+            fleet_settings({"namespace": _DEFAULT_NAMESPACE, **self.overrides})
         from .engine.project import stack_settings
 
         return stack_settings(self.folder, self.stack, self.overrides)

@@ -27,6 +27,7 @@ _TYPES = {
 }
 _IN_QUOTES = "; put it in quotes"
 _MANY_CORES = 256
+_LAST_PORT = 65535
 _SHOULD = re.compile(r"\A\w+ should\b")
 """The start of pydantic's messages, such as ``Input should be`` or ``String should match``."""
 _BOUNDS = {"greater_than_equal": ("at least", "ge"), "less_than_equal": ("at most", "le")}
@@ -72,6 +73,9 @@ def _share_hint(item: Mapping[str, Any]) -> str:
         and ("percent" in field or "utilization" in field)
     ):
         return f"; write {value * 100:.0f}: it is in percent"
+    if item["type"] == "less_than_equal" and item["ctx"]["le"] == _LAST_PORT and "port" in field:
+        near = f"; did you mean {int(value) // 10}?" if value // 10 <= _LAST_PORT else ""
+        return f", the last port{near}"
     if item["type"] == "less_than_equal" and item["ctx"]["le"] == 1 and 1 < value <= 100:
         return f"; write {value / 100:g}: it is a share, not a percentage"
     return ""

@@ -21,6 +21,7 @@ _OF_FILE = re.compile(
     r"|contains only comments; |is [^;]+, no manifest; |is UTF-16 text; )"
 )
 _OURS = (
+    re.compile(r"\Astack: [\w.-]+\Z"),  # the default stack
     re.compile(r"\A[0-9]+ problems? found; nothing was created\Z"),
     re.compile(r"\A[0-9]+ resources? in [0-9]+ files?[:,] "),
     re.compile(r"\A    (inference-platform|pulumi):"),  # the YAML to write instead

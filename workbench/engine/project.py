@@ -95,10 +95,11 @@ class ProjectFiles:
         """The error message for a stack without settings."""
         stacks = sorted(path.name[7:-5] for path in self.settings.parent.glob("Pulumi.*.yaml"))
         stack = self.settings.name.removeprefix("Pulumi.").removesuffix(".yaml")
+        hint = did_you_mean(stack, stacks)
         known = f"; stacks with settings: {some_of(stacks)}"
         if not stacks:
             known = "; no stack has settings yet: write the file, or start from one of `workbench init`"
-        return f"stack {stack!r} has no {self.settings.name}{did_you_mean(stack, stacks)}{known}"
+        return f"stack {stack!r} has no {self.settings.name}{hint or known}"
 
     def stored(self) -> dict[str, Any]:
         """Return the content of the stack file.

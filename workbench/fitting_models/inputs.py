@@ -73,7 +73,7 @@ def given_model(text: str, parameters: str) -> GivenModel:
     similar = name or near_names(text)
     near = f"; did you mean {similar[0]!r}?" if len(similar) == 1 else f"; similar models: {', '.join(similar)}"
     near = near if similar else ""
-    raise WorkbenchError(f"unknown model {text!r}{near}; pass {_FORMS}", 2)
+    raise WorkbenchError(f"unknown model {text!r}{near}{' Or' if near.endswith('?') else ';'} pass {_FORMS}", 2)
 
 
 def _of_config(path: Path) -> GivenModel:
