@@ -101,7 +101,7 @@ def test_options_count_more_than_settings() -> None:
     [
         (None, ("--stack", "absent"), 1, "stacks with settings: dev, local, prod, staging"),
         (("runtimes:\n", "runtimesz:\n"), ("--stack", "local"), 1, "unknown key; did you mean 'runtimes'?"),
-        (None, ("--stack", "local", "--namespace", "A B"), 1, "inference-platform:namespace"),
+        (None, ("--stack", "local", "--namespace", "A B"), 2, "namespace: "),
     ],
 )
 def test_settings_that_cannot_be_used(
