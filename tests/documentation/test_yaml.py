@@ -54,10 +54,19 @@ def is_of_pipelines(block: Block) -> bool:
 
 
 def is_stack(block: Block) -> bool:
-    return body(block).startswith("config:")
+    return body(block).startswith("config:\n")
 
 
-KINDS = (is_manifest, is_setting, is_stack, is_program, is_part, is_prices, is_of_pipelines)
+def is_project(block: Block) -> bool:
+    """The project of a program of its own and its empty settings, which the walkthrough of the page runs."""
+    return (
+        body(block) == "config: {}\n"
+        or body(block).startswith("name:")
+        and "runtime:\n  name: python\n" in block.text
+    )
+
+
+KINDS = (is_project, is_manifest, is_setting, is_stack, is_program, is_part, is_prices, is_of_pipelines)
 
 
 @pytest.mark.parametrize("block", blocks("yaml"), ids=str)

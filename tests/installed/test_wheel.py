@@ -14,6 +14,7 @@ import yaml
 from pulumi.runtime.proto.provider_pb2 import GetSchemaRequest
 from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub
 
+from tests.documentation.blocks import PAGES
 from tests.installed.building import FOLDERS, PACKAGE, ROOT, environment
 from tests.resources.serving.manifests import SMALL
 
@@ -134,7 +135,7 @@ def test_the_plugin_serves_its_schema(installed: Path) -> None:
 def documented() -> list[str]:
     """Programs that the documentation shows."""
     found = []
-    for file in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+    for file in PAGES:
         blocks = re.findall(r"^```python\n(.*?)^```", file.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
         found += [block for block in blocks if f"from {PACKAGE}" in block]
     return found
@@ -151,7 +152,7 @@ def test_the_programs_of_the_documentation_run(program: str, installed: Path, tm
 
 
 def test_the_documentation_shows_programs() -> None:
-    assert len(documented()) >= 3
+    assert len(documented()) >= 5
 
 
 @pytest.mark.parametrize(
