@@ -59,10 +59,8 @@ def is_stack(block: Block) -> bool:
 
 def is_project(block: Block) -> bool:
     """The project of a program of its own and its empty settings, which the walkthrough of the page runs."""
-    return (
-        body(block) == "config: {}\n"
-        or body(block).startswith("name:")
-        and "runtime:\n  name: python\n" in block.text
+    return body(block) == "config: {}\n" or (
+        body(block).startswith("name:") and "runtime:\n  name: python\n" in block.text
     )
 
 
