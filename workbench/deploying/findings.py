@@ -64,5 +64,5 @@ class ProgramFindings:
         screen, messages = Screen.of(), self.messages
         errors = [message for message in messages if message.severity == "error"]
         write(screen.text(f"{stack}: {pluralize(len(errors), 'error')}, nothing was changed", "error"))
-        write(screen.findings(messages if details else errors, details=details))
+        write(screen.findings(messages, details=details))
         write(screen.closing(messages, hidden_findings(messages) if not details else ()))
