@@ -256,7 +256,8 @@ def _without(rest: "Manifests", whole: "Plan", own: "Plan") -> "Plan":
         whole: The plan of all manifests, whose problems count.
         own: The plan to return.
     """
-    files = {source.file for source in (*rest.resources, *rest.partial, *rest.others, *rest.problems)}
+    files = {source.file for source in (*rest.resources, *rest.partial)}
+    files |= {other.file for other in rest.others} | {problem.file for problem in rest.problems}
     fleet = replace(
         own.fleet,
         rendered=tuple(item for item in own.fleet.rendered if item.source.file not in files),
