@@ -14,6 +14,7 @@ import yaml
 from tests.installed.building import environment
 from tests.resources.serving.manifests import SMALL
 from workbench.cli import app
+from workbench.helping import GROUPS
 
 START = """\
 import sys
@@ -28,9 +29,11 @@ FOLDER = "manifests"
 
 
 def commands(group: Any, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """Every command with its group, as the help lists them."""
+    """Every command with its group; those of live and dev by their names without the group."""
     found: list[tuple[str, ...]] = []
     for name, command in group.commands.items():
+        if name in GROUPS:
+            continue
         found += commands(command, (*before, name)) if hasattr(command, "commands") else [(*before, name)]
     return found
 

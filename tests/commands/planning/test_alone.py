@@ -145,7 +145,7 @@ def test_a_revision_is_not_compared_with_files_elsewhere(
     [
         (("--cluster", "eks"), "--cluster can only be used with PATH"),
         (("--namespace", "team-a"), "--namespace can only be used with PATH"),
-        (("chat.yaml", "--stack", "dev"), "PATH and --stack cannot be used together"),
+        (("chat.yaml", "--stack", "dev", "--cluster", "eks"), "--cluster is for PATH without a stack"),
         (("chat.yaml", "--region", "us-east-1"), "--region needs --cluster eks"),
         (("chat.yaml", "--cluster", "eks", "--region", "Ireland"), "must be an AWS region such as us-east-1"),
         (("chat.yaml", "--namespace", "Team A"), "namespace: "),
