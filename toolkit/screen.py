@@ -149,39 +149,62 @@ class Screen:
                 parts.append(blank + styled if column.right else styled + blank)
             yield _GAP.join(parts).rstrip()
 
-    def finding(self, finding: Message, *, more: int = 0) -> Iterator[str]:
+    def finding(self, finding: Message, *, more: int = 0, cause_lines: int | None = None) -> Iterator[str]:
         """Yield the lines of a finding: severity, rule and place, the cause, and what to do.
 
         Args:
             finding: The finding.
             more: Number of further findings of its rule, which are not printed.
+            cause_lines: Lines after which the cause is cut; None for no limit.
         """
         rule = f"[{finding.rule}]" if finding.rule else ""
         further = f" (and {more:,} more)" if more else ""
         title = self.style(printable(f"{finding.severity}{rule}"), finding.severity)
         yield f"{title} {printable(finding.place)}{further}".rstrip()
         cause = f"{finding.subject}: {finding.cause}" if finding.subject else finding.cause
-        yield from self.text(cause, indent=_INDENT)
+        lines = [*self.text(cause, indent=_INDENT)]
+        if cause_lines is not None and len(lines) > cause_lines:
+            lines = [*lines[: cause_lines - 1], f"{lines[cause_lines - 1]} {_ELLIPSIS}"]
+        yield from lines
         if finding.help:
             label = "reason" if finding.severity == "ignored" else "help"
             yield from self.text(f"{label}: {finding.help}", indent=_INDENT, hanging=_INDENT * 2)
 
-    def findings(self, findings: Sequence[Message], *, details: bool = False) -> Iterator[str]:
+    def findings(
+        self,
+        findings: Sequence[Message],
+        *,
+        details: bool = False,
+        most: int | None = None,
+        cause_lines: int | None = None,
+    ) -> Iterator[str]:
         """Yield findings, errors first.
 
         Without details, the first findings of a rule stand for all of them, with a count, and notes are left to the
         closing line. With details, all are printed; those that say the same share a paragraph.
+
+        Args:
+            findings: The findings.
+            details: Whether all are printed.
+            most: How many are printed without details; None for no limit.
+            cause_lines: Lines after which the cause of a warning is cut without details; None for no limit.
         """
         ordered = sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
         if details:
             for same in _grouped(ordered, lambda finding: replace(finding, place="", subject="")):
                 yield from self._same(same)
             return
-        for same in _grouped(ordered, lambda finding: (finding.severity, finding.rule)):
-            shown = same[: _SHOWN[same[0].severity]]
-            for finding in shown:
-                is_last = finding is shown[-1]
-                yield from self.finding(finding, more=len(same) - len(shown) if is_last else 0)
+        groups = [*_grouped(ordered, lambda finding: (finding.severity, finding.rule))]
+        printed = 0
+        for same in groups:
+            shown = same[: _shown(same[0].severity, len(same))]
+            for number, finding in enumerate(shown, 1):
+                if most is not None and printed == most:
+                    break
+                printed += 1
+                is_last = number == len(shown) or printed == most
+                limit = None if finding.severity == "error" else cause_lines
+                yield from self.finding(finding, more=len(same) - number if is_last else 0, cause_lines=limit)
 
     def _same(self, findings: Sequence[Message]) -> Iterator[str]:
         """Yield findings that differ only in their places."""
@@ -214,10 +237,20 @@ def count_words(counts: Mapping[str, int]) -> str:
     return ", ".join(words)
 
 
-def hidden_findings(findings: Iterable[Message]) -> list[str]:
+def _shown(severity: str, number: int) -> int:
+    """Return how many findings of a rule are printed; many errors of one rule usually have one cause."""
+    return min(number, 1 if severity == "error" and number > _SHOWN[severity] else _SHOWN[severity])
+
+
+def hidden_findings(findings: Iterable[Message], most: int | None = None) -> list[str]:
     """Return what :meth:`Screen.findings` leaves to ``--details``: ``warnings``, ``notes``, ``ignored findings``."""
     numbers = Counter((finding.severity, finding.rule) for finding in findings)
-    left = {severity for (severity, _), number in numbers.items() if number > _SHOWN[severity]}
+    left = {severity for (severity, _), number in numbers.items() if number > _shown(severity, number)}
+    room = len(numbers) * max(_SHOWN.values()) if most is None else most
+    for severity in SEVERITIES:
+        wanted = sum(_shown(own, number) for (own, _), number in numbers.items() if own == severity)
+        left |= {severity} if wanted > room else set()
+        room = max(0, room - wanted)
     names = {"error": "all errors", "warning": "all warnings", "note": "notes", "ignored": "ignored findings"}
     return [names[severity] for severity in SEVERITIES if severity in left]
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from toolkit.screen import Message, Screen, Styled, TableColumn, columns_of, shortened
+from toolkit.screen import Message, Screen, Styled, TableColumn, columns_of, hidden_findings, shortened
 
 NAME = "meta-llama/Llama-3.1-8B-Instruct-AWQ"
 COLUMNS = (
@@ -177,15 +177,41 @@ def test_further_findings_of_a_rule_are_counted() -> None:
     assert len([line for line in lines if line.startswith("warning")]) == 1
 
 
+def _titles(findings: list[Message], most: int | None = None) -> list[str]:
+    return [line for line in Screen(80).findings(findings, most=most) if not line.startswith(" ")]
+
+
 def test_errors_come_first_and_three_of_a_rule_are_printed() -> None:
-    findings = [_finding(1, "warning", "flags-unknown"), *(_finding(number) for number in range(2, 7))]
-    titles = [line for line in Screen(80).findings(findings) if not line.startswith(" ")]
-    assert titles == [
+    findings = [_finding(1, "warning", "flags-unknown"), *(_finding(number) for number in range(2, 5))]
+    assert _titles(findings) == [
         "error[memory-exceeded] models/chat.yaml:2",
         "error[memory-exceeded] models/chat.yaml:3",
-        "error[memory-exceeded] models/chat.yaml:4 (and 2 more)",
+        "error[memory-exceeded] models/chat.yaml:4",
         "warning[flags-unknown] models/chat.yaml:1",
     ]
+    assert hidden_findings(findings) == []
+
+
+def test_of_many_errors_of_a_rule_the_first_is_printed() -> None:
+    findings = [_finding(number) for number in range(1, 5)]
+    assert _titles(findings) == ["error[memory-exceeded] models/chat.yaml:1 (and 3 more)"]
+    assert hidden_findings(findings) == ["all errors"]
+
+
+def test_what_has_no_room_is_named() -> None:
+    findings = [*(_finding(number) for number in range(1, 4)), _finding(1, "warning", "flags-unknown")]
+    assert len(_titles(findings, most=3)) == 3
+    assert hidden_findings(findings, most=3) == ["all warnings"]
+    assert hidden_findings([_finding(severity="note")]) == ["notes"]
+
+
+def test_a_long_cause_of_a_warning_is_cut() -> None:
+    long = {"cause": "word " * 100}
+    warning = [*Screen(80).findings([_finding(1, "warning", **long)], cause_lines=3)]
+    assert warning[3].endswith(" …")
+    assert warning[4].startswith("  help: ")
+    error = [*Screen(80).findings([_finding(**long)], cause_lines=3)]
+    assert " ".join(error).count("word") == 100
 
 
 def test_details_print_every_place_once() -> None:

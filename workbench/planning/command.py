@@ -15,6 +15,7 @@ import typer
 
 from components.plan.review.snapshot import Snapshot
 from toolkit.printing import output_option
+from toolkit.screen import Details
 
 from ..default_stack import DEFAULT_STACK, NO_STACK, choose_stack
 from ..errors import WorkbenchError
@@ -136,6 +137,7 @@ def plan(
     release: Releases = None,
     base: Against = None,
     form: Form = ReviewFormat.TEXT,
+    details: Details = False,
     save: Saved = None,
     fail_on: Fails = None,
     trace: Traces = None,
@@ -181,7 +183,7 @@ def plan(
     targets = links(os.environ, prefix_of(folder), documented=(folder / RULES).is_file())
     for path, file_format in files:
         path.write_text(write(result, file_format, targets), encoding="utf-8")
-    sys.stdout.write(show(result, form, targets))
+    sys.stdout.write(show(result, form, targets, details=details))
     if unbuilt:
         from ..deploying.builds import described
 
@@ -254,6 +256,10 @@ def _stackless_snapshots(
     folder: Path, stackless: StacklessPlan, ref: str | None, simulation: "TrafficSimulation | None"
 ) -> "tuple[Snapshot, Snapshot | None]":
     """Plan manifests, and the same files of another revision with the same code."""
+    missing = [path for path in stackless.paths if str(path) != STDIN and not (folder / path).exists()]
+    # A revision may lack a file that the other one has.
+    if missing and (ref is None or len(missing) == len(stackless.paths)):
+        raise WorkbenchError(f"{', '.join(map(str, missing))}: no such file or folder", 2)
     with contextlib.chdir(folder):
         head = stackless.snapshot(simulation.head if simulation else None)
     if ref is None:

@@ -15,6 +15,7 @@ from .snapshot import FindingState, ServedModel, Snapshot
 from .speeds import speed_changes
 from .thresholds import counted, failures
 from .traffic import TrafficComparison, exceeded
+from .unplanned import marked, not_rendered, without_figures
 from .upgrades import upgrades
 
 _Key = tuple[str, ...]
@@ -40,7 +41,14 @@ def review(
     reasons = failures(head, thresholds)
     if traffic is not None:
         reasons = (*reasons, *exceeded(traffic, thresholds.traffic))
-    return replace(_review(head, base, reasons), traffic=traffic)
+    result = _review(head, base, reasons)
+    return replace(
+        result,
+        head=without_figures(head),
+        base=without_figures(base) if base else None,
+        models=(*(marked(change, head, base) for change in result.models), *not_rendered(head, base)),
+        traffic=traffic,
+    )
 
 
 def _review(head: Snapshot, base: Snapshot | None, reasons: tuple[str, ...]) -> Review:
@@ -55,6 +63,8 @@ def _review(head: Snapshot, base: Snapshot | None, reasons: tuple[str, ...]) -> 
     renames = Renames.of(base, head)
     models = _models(head, base, renames)
     new, fixed = _findings(head, base, renames)
+    if head.failed:
+        fixed = ()  # without a plan, nothing is known to be fixed
     if head.is_refused or base.is_refused:
         return Review(head, base, models=models, new=new, fixed=fixed, notes=tuple(notes), failures=reasons)
     changes = resource_changes(base.resources, head.resources, base.sources, head.sources)

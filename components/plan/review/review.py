@@ -121,6 +121,8 @@ class ModelChange:
         cost_before: Cost before; None if unknown.
         cost_after: Cost after; None if unknown.
         speeds: Workloads whose GPU type changes, with the speeds before and after.
+        unplanned: Whether an error keeps it from being planned, so that it has no figures after the change.
+        was_unplanned: The same before the change.
     """
 
     before: ServedModel | None
@@ -128,6 +130,8 @@ class ModelChange:
     cost_before: ModelCost | None = None
     cost_after: ModelCost | None = None
     speeds: tuple[SpeedChange, ...] = ()
+    unplanned: bool = False
+    was_unplanned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,5 +87,5 @@ def fingerprint(folder: Path) -> str:
 
 
 def plan(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Plan the stack dev of a folder."""
-    return workbench("plan", "--stack", "dev", "--cwd", folder, *arguments)
+    """Plan the stack dev of a folder, with everything that is known of it."""
+    return workbench("plan", "--stack", "dev", "--cwd", folder, "--details", *arguments)

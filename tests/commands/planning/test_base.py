@@ -15,7 +15,7 @@ from tests.commands.planning.repositories import (
 )
 
 MANIFEST = Path("models/chat.yaml")
-SAME = "Nothing changes"
+SAME = "nothing changes"
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_a_stack_that_the_base_does_not_have_is_all_new(project: Path) -> None:
     git(project, "commit", "--quiet", "-m", "without")
     done = plan(project, "--base", "HEAD")
     assert done.returncode == 0
-    assert "created" in done.stdout
+    assert "a new environment, " in done.stdout
     assert "Deployment models/chat" in done.stdout
 
 

@@ -21,7 +21,7 @@ def test_a_plan_needs_no_repository_and_writes_nothing(project: Path) -> None:
     before = fingerprint(project)
     done = plan(project)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Playground/chat" in done.stdout
+    assert "\nchat " in done.stdout
     assert fingerprint(project) == before
 
 

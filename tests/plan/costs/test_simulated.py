@@ -37,13 +37,15 @@ def test_the_report_names_the_region_and_that_it_is_no_bill() -> None:
     made = planned(TWO, settings_of(LOCAL))
     found = review(snapshot_of(made, "local", bill_of(made)), None, thresholds=Thresholds(max_monthly_usd=Decimal(1)))
     assert found.failures == ()  # nothing is paid
-    assert "free, because its nodes are simulated: as instances in us-east-1 $1,427.30 a month" in text(found)
-    for report in (text(found), markdown(found)):
-        assert "free, because its nodes are simulated: as instances in us-east-1" in report
-        assert "monthly cost as instances" in report
-        assert "simulated nodes, as instances in us-east-1" in report
-        assert "this is no bill" in report
-        assert "environment total" not in report
+    assert "$0 now ($1,427 a month on AWS)" in text(found)
+    assert "this is no bill" in text(found, details=True)
+    report = markdown(found)
+    assert "free, because its nodes are simulated: as instances in us-east-1" in report
+    assert "1,427.30 a month" in report
+    assert "monthly cost as instances" in report
+    assert "simulated nodes, as instances in us-east-1" in report
+    assert "this is no bill" in report
+    assert "environment total" not in report
     data = document(found)
     assert data["monthlyUsd"]["after"] == {"now": "0.00", "least": "0.00", "most": "0.00"}
 

@@ -8,6 +8,7 @@ from components.plan.review.compare import review
 from components.plan.review.review import Review
 from components.plan.review.snapshot import NodeGroupState, Snapshot
 from tests.plan.review.revisions import changed, deployment, revision, workload
+from toolkit.screen import Screen
 from workbench.planning.formats.html.page import html
 from workbench.planning.formats.markdown import markdown
 from workbench.planning.formats.text import text
@@ -34,7 +35,7 @@ def test_other_gpus_say_how_fast_they_are() -> None:
     gets = "Playground/chat moves from 1 x L40S to 1 x L4, each with 0.35 times the memory bandwidth"
     assert gets in verdict(found)
     assert any("speeds.yaml" in note for note in footnotes(found))
-    for written in (text(found), markdown(found), html(found)):
+    for written in (text(found, Screen(400), details=True), markdown(found), html(found)):
         assert "864 → 300 GB/s" in written
 
 

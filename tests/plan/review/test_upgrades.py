@@ -12,6 +12,7 @@ from components.plan.review.compare import review
 from components.plan.review.review import ChangeKind, Interruption, Review, UpgradeStage
 from tests.commands.support import workbench
 from tests.stacks.shipped import ROOT, Clock, settings_of
+from toolkit.screen import Screen
 from workbench.planning.formats.data import document
 from workbench.planning.formats.text import text
 from workbench.planning.recording import NOWHERE
@@ -180,7 +181,7 @@ def test_an_operator_is_upgraded_in_order(operated: Project) -> None:
     assert resources.changes == ("~ ModelBooster models/qwen",)
     dropped = "ModelBooster models/qwen: spec.backend.minReplicas, spec.backend.maxReplicas"
     assert upgrade.dropped == (dropped,)
-    written = text(found)
+    written = text(found, Screen(400), details=True)
     assert "Upgrade of the operator: Kthena v0.4.0 → v1.0.0\n1. definitions: ~ CustomResourceDefinition" in written
     assert "\n2. controllers: ~ Release fleet-kthena v0.4.0 → v1.0.0, " in written
     assert "\n3. custom resources: ~ ModelBooster models/qwen\n" in written

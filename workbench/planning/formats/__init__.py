@@ -33,7 +33,7 @@ def format_of(path: Path) -> ReviewFormat | None:
 
 
 def write(review: "Review", form: ReviewFormat, links: Links = NOWHERE) -> str:
-    """Return a review in a format, with links to manifests and to the documentation of rules."""
+    """Return a review in a format for a file, with links to manifests and to the documentation of rules."""
     if form is ReviewFormat.MARKDOWN:
         from .markdown import markdown
 
@@ -50,14 +50,16 @@ def write(review: "Review", form: ReviewFormat, links: Links = NOWHERE) -> str:
         return _sarif(review, links)
     from .text import text
 
-    return text(review)
+    return text(review, details=True)
 
 
-def show(review: "Review", form: ReviewFormat, links: Links = NOWHERE) -> str:
-    """Return a review for stdout; text is as wide as the terminal, and colored if the terminal supports it."""
-    from .text import for_terminal
+def show(review: "Review", form: ReviewFormat, links: Links = NOWHERE, *, details: bool = False) -> str:
+    """Return a review for stdout; text fits a screen unless details are asked for."""
+    from toolkit.screen import Screen
 
-    return for_terminal(review) if form is ReviewFormat.TEXT else write(review, form, links)
+    from .text import text
+
+    return text(review, Screen.of(), details=details) if form is ReviewFormat.TEXT else write(review, form, links)
 
 
 def _sarif(review: "Review", links: Links) -> str:

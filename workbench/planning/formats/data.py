@@ -109,5 +109,7 @@ def _in_camel_case(definition: dict[str, Any]) -> dict[str, Any]:
 
 
 def _monthly(snapshot: Snapshot | None) -> dict[str, str] | None:
-    amounts: Amounts | None = monthly(snapshot.bill.usd_per_hour) if snapshot and snapshot.bill else None
+    # With errors, the nodes of the environment are unknown.
+    bill = snapshot.bill if snapshot and not snapshot.is_refused else None
+    amounts: Amounts | None = monthly(bill.usd_per_hour) if bill else None
     return {name: cents(getattr(amounts, name)) for name in ("now", "least", "most")} if amounts else None

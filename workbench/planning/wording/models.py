@@ -14,6 +14,7 @@ from .figures import monthly, usd, usd_difference
 from .fits import fit_label, fit_of, margin_of, worst_verdict
 
 UNKNOWN = "unknown"
+NOT_PLANNED = "not planned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class ModelLine:
 
     Attributes:
         name: ``Kind/name``, with the namespace if there are several.
-        state: ``new``, ``removed`` or ``was <former name>``; empty if unchanged.
+        state: ``new``, ``removed``, ``not planned`` or ``was <former name>``; empty if unchanged.
         fit: Whether it fits now; None without GPUs.
         fits: The same in words.
         margin: Memory left or missing, now and before.
@@ -55,6 +56,7 @@ class ModelLine:
         nodes: Preferred node groups, before and after.
         monthly: Its monthly costs.
         speeds: Comparison of the GPUs, if they change.
+        is_planned: Whether it has figures; not with an error.
     """
 
     name: str
@@ -67,11 +69,12 @@ class ModelLine:
     nodes: str
     monthly: CostChange
     speeds: tuple[str, ...] = ()
+    is_planned: bool = True
 
     @property
     def costs(self) -> tuple[str, ...]:
         """The monthly costs, without bounds that equal the current cost."""
-        return cost_lines(self.monthly)
+        return cost_lines(self.monthly) if self.is_planned else (NOT_PLANNED,)
 
 
 def cost_lines(costs: CostChange) -> tuple[str, ...]:
@@ -94,13 +97,17 @@ def model_lines(review: Review) -> Iterator[ModelLine]:
         model = after or before
         if model is None:
             continue
-        if not review.base:
+        if change.unplanned:
+            state = NOT_PLANNED
+        elif not review.base or change.was_unplanned:
             state = ""
         elif before is None or after is None:
             state = "removed" if before else "new"
         else:
             state = f"was {name_of(before)}" if name_of(before) != name_of(after) else ""
-        fit = fit_of(after) if after else None
+        # Of a model with an error, only a verdict that is the error itself is known.
+        is_silent = change.unplanned and not (after and after.verdicts)
+        fit = fit_of(after) if after and not is_silent else None
         accelerators = [_bounds(revision.accelerators) for revision in (before, after) if revision]
         nodes = [", ".join(revision.groups) for revision in (before, after) if revision and revision.groups]
         yield ModelLine(
@@ -108,11 +115,12 @@ def model_lines(review: Review) -> Iterator[ModelLine]:
             model=model.model,
             state=state,
             fit=fit,
-            fits=fit_label(fit) if after else "",
-            margin=_margin(before, after) if after else "",
+            fits=fit_label(fit) if after and not is_silent else "",
+            margin=_margin(before, after) if after and not is_silent else "",
             accelerators=" → ".join(dict.fromkeys(accelerators)),
             nodes=" → ".join(dict.fromkeys(nodes)),
             monthly=_model_costs(change, review),
+            is_planned=not change.unplanned,
             speeds=tuple(
                 (f"{speed.title}: " if len(change.speeds) > 1 else "") + _speed(speed) for speed in change.speeds
             ),
@@ -152,9 +160,9 @@ def _model_costs(change: ModelChange, review: Review) -> CostChange:
     before, after = (monthly(cost.usd_per_hour) if cost else None for cost in (change.cost_before, change.cost_after))
     if review.base is None:
         before = after
-    elif change.before is None and after:
+    elif change.before is None and after and not change.was_unplanned:
         before = NOTHING
-    if change.after is None and before:
+    if change.after is None and before and not change.unplanned:
         after = NOTHING
     return _cost_change(before, after)
 
@@ -166,7 +174,10 @@ def environment_costs(review: Review) -> CostChange:
     """
     after, before = (
         monthly(bill.simulated_usd_per_hour if bill.simulated_region else bill.usd_per_hour) if bill else None
-        for bill in (snapshot.bill if snapshot else None for snapshot in (review.head, review.base))
+        # With errors, the nodes of the environment are unknown.
+        for bill in (
+            snapshot.bill if snapshot and not snapshot.is_refused else None for snapshot in (review.head, review.base)
+        )
     )
     if review.base is None:
         before = after
@@ -185,7 +196,10 @@ def _cost_change(before: Amounts | None, after: Amounts | None) -> CostChange:
 
 def has_costs(review: Review) -> bool:
     """Whether the environment has costs, or would have them with real nodes."""
-    return any(bill.region or bill.items or bill.simulated_items for bill in _bills(review))
+    return any(
+        bill.region or bill.items or bill.simulated_items or (bill.simulated_region and bill.models)
+        for bill in _bills(review)
+    )
 
 
 def _bills(review: Review) -> list[Bill]:
@@ -195,6 +209,12 @@ def _bills(review: Review) -> list[Bill]:
 def simulated_region(review: Review) -> str:
     """Return the region of the prices if nodes are simulated, so that nothing is paid; empty otherwise."""
     return next((bill.simulated_region for bill in _bills(review)), "")
+
+
+def planned_share(review: Review) -> Decimal:
+    """Return the monthly cost of the planned models now: their shares of nodes, of those with known prices."""
+    costs = (monthly(change.cost_after.usd_per_hour) for change in review.models if change.cost_after)
+    return sum((cost.now for cost in costs if cost), Decimal(0))
 
 
 def cost_title(review: Review) -> str:

@@ -7,13 +7,13 @@ from decimal import Decimal
 from components.checks.memory.cases import Fit
 from components.plan.costs.bill import HOURS_PER_MONTH
 from components.plan.review.review import Review
-from components.plan.review.snapshot import Snapshot
+from components.plan.review.snapshot import ServedModel
 from components.plan.review.speeds import SOURCE as SPEEDS
 
 from .figures import join_words, pluralize, usd
 from .findings import finding_counts, startup_risks
 from .fits import fit_of, worst_verdict
-from .models import environment_costs, has_costs, simulated_region
+from .models import environment_costs, has_costs, planned_share, simulated_region
 from .resources import change_counts, pending, restarts
 from .starts import FOOTNOTE as STARTS
 from .traffic import FOOTNOTE as TRAFFIC
@@ -34,7 +34,7 @@ def verdict(review: Review) -> str:
         restarts(review),
         pending(review),
         *_changed_gpus(review),
-        _fit(review.head),
+        _fit(review),
         startup_risks(review),
         _cost(review),
         finding_counts(review),
@@ -43,7 +43,7 @@ def verdict(review: Review) -> str:
 
 def unchanged_summary(review: Review) -> str:
     """Summarize memory fit, cost and findings of an unchanged plan."""
-    models = _fit(review.head) or pluralize(len(review.head.models), "model")
+    models = _fit(review) or pluralize(len(review.head.models), "model")
     return _sentence(models, startup_risks(review), _cost(review), finding_counts(review))
 
 
@@ -91,9 +91,24 @@ def _changed_gpus(review: Review) -> Iterator[str]:
         yield f"{pluralize(left, 'more workload changes', 'more workloads change')} GPUs"
 
 
-def _fit(head: Snapshot) -> str:
+def _fit(review: Review) -> str:
     """Summarize how many models fit, and name those that do not."""
-    models = [(model, fit) for model in head.models if (fit := fit_of(model))]
+    unplanned = {
+        (model.namespace, model.title) for change in review.models if change.unplanned and (model := change.after)
+    }
+    models = [
+        (model, fit)
+        for model in review.head.models
+        if (fit := fit_of(model)) and (fit is Fit.EXCEEDED or (model.namespace, model.title) not in unplanned)
+    ]
+    exceeded = {(model.namespace, model.title) for model, fit in models if fit is Fit.EXCEEDED} & unplanned
+    left = sum(change.unplanned for change in review.models) - len(exceeded)
+    fits = _planned_fit(models)
+    rest = pluralize(left, "model is not planned", "models are not planned") if left else ""
+    return "; ".join(filter(None, (fits, rest)))
+
+
+def _planned_fit(models: list[tuple[ServedModel, Fit]]) -> str:
     counts = Counter(fit for _, fit in models)
     if not models:
         return ""
@@ -124,6 +139,9 @@ def _fit(head: Snapshot) -> str:
 def _cost(review: Review) -> str:
     if not has_costs(review):
         return ""
+    if review.head.is_refused:
+        share = planned_share(review)
+        return f"the models without errors use {usd(share)} a month of nodes" if share else ""
     now, _, most = environment_costs(review)
     if now.after is None:
         return "costs unknown"

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from components.plan.review.review import Review
 from components.plan.starts.budget import StartBudget, StartStep
 
+from .figures import minutes
+
 NOT_KNOWN = "not known"
 COLUMNS = ("workload", "node", "image", "libraries", "weights", "engine", "probes", "total", "with node and image")
 FOOTNOTE = (
@@ -24,6 +26,7 @@ class StartLine:
         total: Their sum with bounds.
         warm: The sum on a node that has the image.
         saving: The cheapest saving with its effect; empty without one.
+        minutes: Total and warm, rounded: ``13 min (6 to 20)``.
     """
 
     workload: str
@@ -31,6 +34,7 @@ class StartLine:
     total: str
     warm: str
     saving: str
+    minutes: tuple[str, str]
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -52,6 +56,7 @@ def start_lines(review: Review) -> Iterator[StartLine]:
             total_text(budget.total),
             total_text(budget.warm),
             saving_text(budget),
+            (_minutes(budget.total), _minutes(budget.warm)),
         )
 
 
@@ -67,6 +72,12 @@ def total_text(total: StartStep) -> str:
     if total.seconds is None:
         return f"at least {total.low:,} s"
     return f"{total.seconds:,} s ({total.low:,} to {total.high or 0:,})"
+
+
+def _minutes(total: StartStep) -> str:
+    if total.seconds is None:
+        return f">{minutes(total.low)}"
+    return f"{minutes(total.seconds)} ({minutes(total.low)} to {minutes(total.high or 0)})"
 
 
 def saving_text(budget: StartBudget) -> str:

@@ -11,7 +11,8 @@ from tests.plan.review.approved.changes import CHANGES, HERE, planned, pull_requ
 APPROVE = os.environ.get("INFERENCE_PLATFORM_APPROVE", "")
 """Set it to write the reports anew; then read every line of what git shows as changed."""
 SAVED = ("report.md", "report.txt")
-_OLD = re.compile(r"(older than six months:) [^;]*;")
+_OLD = re.compile(r"(older than six months:) [^;\n]*;")
+_OLD_WRAPPED = re.compile(r"(\[release-old\][^\n]*\n)(?:  [^\n]*\n)+")
 _COMMIT = re.compile(r"\b[0-9a-f]{7,40}\b(?=[),. ])")
 
 
@@ -30,7 +31,7 @@ def test_a_pull_request_is_reported_as_approved(name: str, main: Path, tmp_path:
         # The commit of the base has all code in it, and so another id after every edit of the code.
         report = _COMMIT.sub("0123456", (tmp_path / each).read_text(encoding="utf-8"))
         # Which releases are older than six months depends on the day.
-        report = _OLD.sub(r"\1 ...;", report)
+        report = _OLD_WRAPPED.sub(r"\1  ...\n", _OLD.sub(r"\1 ...;", report))
         if APPROVE:
             (HERE / name).mkdir(exist_ok=True)
             (HERE / name / each).write_text(report, encoding="utf-8")

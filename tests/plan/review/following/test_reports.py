@@ -8,6 +8,7 @@ from pulumi_aws import ec2, eks, iam
 
 from components.resources.aws.parts.common import replaceable_name
 from tests.plan.review.following.programs import Program, review_of
+from toolkit.screen import Screen
 from workbench.planning.formats.data import as_json
 from workbench.planning.formats.html.page import html
 from workbench.planning.formats.markdown import markdown
@@ -39,7 +40,9 @@ FIELD = "vpcConfig.subnetIds[2]"
 SUBNET = "[id of aws:ec2/subnet private-c]"
 
 
-@pytest.mark.parametrize("report", [lambda: text(REVIEW, 400), lambda: markdown(REVIEW), lambda: html(REVIEW)])
+@pytest.mark.parametrize(
+    "report", [lambda: text(REVIEW, Screen(400), details=True), lambda: markdown(REVIEW), lambda: html(REVIEW)]
+)
 def test_the_cluster_and_the_nodes_are_in_the_report(report: Callable[[], str]) -> None:
     shown = report()
     for words in (FIELD, SUBNET, "aws:eks/cluster cluster", "aws:eks/nodeGroup system", "nodeGroupName"):
@@ -47,7 +50,7 @@ def test_the_cluster_and_the_nodes_are_in_the_report(report: Callable[[], str]) 
 
 
 def test_counts_are_those_of_the_graph() -> None:
-    assert text(REVIEW).startswith("Plan of dev: 3 resources change (1 created, 1 updated, 1 replaced); no errors.")
+    assert text(REVIEW).startswith("dev: 1 to create, 1 to update, 1 to replace\n")
 
 
 def test_other_programs_read_the_same() -> None:

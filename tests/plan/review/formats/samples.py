@@ -215,3 +215,6 @@ ALONE = Review(
     models=tuple(ModelChange(None, change.after, None, change.cost_after) for change in WHOLE.models if change.after),
     failures=("1 error",),
 )
+
+SOUND = replace(WHOLE, head=replace(HEAD, findings=(OLD, IGNORED)), base=replace(BASE, findings=(OLD,)), failures=())
+"""The same without errors, so that all figures are known."""

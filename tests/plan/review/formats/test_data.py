@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 
 from tests.plan.review.formats.hostile import hostile
-from tests.plan.review.formats.samples import ALONE, NOTHING, WHOLE
+from tests.plan.review.formats.samples import ALONE, NOTHING, SOUND, WHOLE
 from workbench.planning.formats.data import as_json, schema
 
 ROOT = Path(__file__).parents[4]
@@ -37,17 +37,20 @@ def test_the_schema_refuses_other_documents() -> None:
 
 
 def test_what_programs_ask_first_is_on_top() -> None:
-    found = json.loads(as_json(WHOLE))
+    found = json.loads(as_json(SOUND))
     assert {key: found[key] for key in ("schemaVersion", "stack", "changesNothing", "passes", "monthlyUsd")} == {
         "schemaVersion": 1,
         "stack": "dev",
         "changesNothing": False,
-        "passes": False,
+        "passes": True,
         "monthlyUsd": {
             "before": {"now": "1460.00", "least": "730.00", "most": "1460.00"},
             "after": {"now": "2920.00", "least": "730.00", "most": "4380.00"},
         },
     }
+    # With errors, no total is known.
+    found = json.loads(as_json(WHOLE))
+    assert (found["passes"], found["monthlyUsd"]) == (False, {"before": None, "after": None})
     assert json.loads(as_json(NOTHING))["changesNothing"] is True
     assert json.loads(as_json(ALONE))["monthlyUsd"]["before"] is None
 

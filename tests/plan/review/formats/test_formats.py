@@ -13,7 +13,7 @@ from workbench.planning.formats import SUFFIXES, ReviewFormat, format_of, show, 
 from workbench.planning.formats.links import Links
 
 STARTS = {
-    ReviewFormat.TEXT: "Plan of dev: ",
+    ReviewFormat.TEXT: "dev: ",
     ReviewFormat.MARKDOWN: "**Plan of dev:** ",
     ReviewFormat.HTML: "<!DOCTYPE html>",
     ReviewFormat.JSON: '{\n  "schemaVersion": 1,',

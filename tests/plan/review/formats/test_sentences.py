@@ -7,7 +7,18 @@ import pytest
 from components.checks.memory.cases import Fit
 from components.plan.review.review import ChangeKind, ModelChange, ResourceChange, Review
 from components.plan.review.snapshot import FindingState, Snapshot
-from tests.plan.review.formats.samples import ALONE, HEAD, NOTHING, SETTLED, WHOLE, bill, finding, model, verdict
+from tests.plan.review.formats.samples import (
+    ALONE,
+    HEAD,
+    NOTHING,
+    SETTLED,
+    SOUND,
+    WHOLE,
+    bill,
+    finding,
+    model,
+    verdict,
+)
 from workbench.planning.wording.sentences import footnotes
 from workbench.planning.wording.sentences import verdict as sentence
 
@@ -61,12 +72,12 @@ def fitting(*fits: Fit) -> Review:
             fitting(*[Fit.EXCEEDED] * 5),
             "; of 5 models Playground/m0, Playground/m1, Playground/m2 and 2 more do not fit; ",
         ),
-        (WHOLE, "$2,920.00 a month, $1,460.00 more than before (at most $4,380.00, $2,920.00 more; without 1 item"),
+        (SOUND, "$2,920.00 a month, $1,460.00 more than before (at most $4,380.00, $2,920.00 more; without 1 item"),
         (WHOLE, "; 2 replicas restart; "),
         (WHOLE, "; 1 new error, 1 existing warning and 1 error fixed."),
         (ALONE, "; 1 error and 1 warning."),
         (replace(ALONE, head=SETTLED), "0 resources planned; "),
-        (replace(WHOLE, head=replace(SETTLED, bill=bill("1", "1"))), "$730.00 a month, $730.00 less than before ("),
+        (replace(SOUND, head=replace(SETTLED, bill=bill("1", "1"))), "$730.00 a month, $730.00 less than before ("),
         (
             replace(ALONE, head=Snapshot("dev", failed="settings cannot be read")),
             "Planning failed: settings cannot",

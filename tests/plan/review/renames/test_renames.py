@@ -9,6 +9,7 @@ from components.plan.review.review import Interruption, Review
 from components.plan.review.snapshot import FindingState
 from tests.plan.review.renames.cases import CASES, CHAT, MOVED, TALK, Case, edited
 from tests.plan.review.renames.planning import planned
+from toolkit.screen import Screen
 from workbench.planning.formats.text import text
 from workbench.planning.wording.resources import blast_lines
 from workbench.planning.wording.sentences import verdict
@@ -43,7 +44,7 @@ def test_a_rename(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_no_part_of_a_report_contradicts_another_one(case: Case) -> None:
     found = reviewed(case)
-    written = text(found)
+    written = " ".join(text(found, Screen(400)).split())
     assert ("stay Pending" in written or "stays Pending" in written) == bool(case.pending)
     told = [each for each in found.blasts if each.disruption is not Interruption.NONE]
     for line, blast in zip(blast_lines(found), told, strict=True):
