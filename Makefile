@@ -95,8 +95,10 @@ sdks: ## Generate the SDKs of other languages into dist/sdk (needs the Pulumi CL
 	rm -rf dist/sdk
 	for language in $(SDKS); do pulumi package gen-sdk components/schema.json --language $$language --out dist/sdk --local=false || exit; done
 
-dist: env ## Build wheel, sdist and plugin archives from the last commit, and archive the SDKs of make sdks
+PLATFORMS ?= linux-amd64 linux-arm64 darwin-amd64 darwin-arm64
+dist: env ## Build wheel, sdist and plugin archives from the last commit, the programs for PLATFORMS, and archives of make sdks
 	$(BIN)/python tools/make_release.py dist
+	$(if $(PLATFORMS),$(BIN)/python tools/make_release.py programs $(PLATFORMS:%=--platform %))
 
 sbom: env ## Write the software bill of materials of the wheel into dist
 	$(BIN)/python tools/make_release.py sbom
