@@ -141,7 +141,7 @@ class ProgramWheel:
 
     def _licenses(self, modules: Mapping[tuple[str, str], Path]) -> dict[str, bytes]:
         """Return the license files of the modules, by path and version of the module."""
-        licenses = {}
+        licenses: dict[str, bytes] = {}
         for (path, version), folder in modules.items():
             found = [file for file in folder.iterdir() if file.is_file() and file.name.upper().startswith(_LICENSES)]
             if not found:
