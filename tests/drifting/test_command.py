@@ -98,7 +98,7 @@ def test_what_must_not_be_read_is_no_silent_success(monkeypatch: pytest.MonkeyPa
         (["not-a-kind.yaml"], "apiVersion: is required"),
         ([str(SAMPLE), "--stack", "none"], "Pulumi.yaml does not exist"),
         ([str(SAMPLE), "--kubeconfig", "none"], "there is no kubeconfig at none"),
-        ([str(SAMPLE), "--no-such-option"], "No such option"),
+        ([str(SAMPLE), "--no-such-option"], "unknown option"),
     ],
 )
 def test_an_error_is_no_difference(arguments: list[str], message: str, tmp_path: Path) -> None:
