@@ -43,9 +43,9 @@ def ship(folder: Path, system: str, architecture: str, parts: Iterable[tuple[Sou
 
 
 def _modules(go: Go, sources: Sources, package: str) -> list[list[str]]:
-    listed = go.run("list", *sources.settings, "-deps", "-f", _MODULES, package, folder=sources.folder).stdout
+    output = go.run("list", *sources.settings, "-deps", "-f", _MODULES, package, folder=sources.folder).stdout
     modules = {}
-    for line in filter(None, listed.splitlines()):
+    for line in filter(None, output.splitlines()):
         path, *versions, place = line.split()
         # The module of a main.go of ours has no version; the licenses are those of what it uses.
         if versions:
