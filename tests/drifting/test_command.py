@@ -96,7 +96,7 @@ def test_what_must_not_be_read_is_no_silent_success(monkeypatch: pytest.MonkeyPa
     [
         ([str(SAMPLE)], "the cluster cannot be read: the API server https://127.0.0.1:1 does not respond"),
         (["not-a-kind.yaml"], "apiVersion: is required"),
-        ([str(SAMPLE), "--stack", "none"], "Pulumi.yaml does not exist"),
+        ([str(SAMPLE), "--stack", "absent"], "Pulumi.yaml does not exist"),
         ([str(SAMPLE), "--kubeconfig", "none"], "there is no kubeconfig at none"),
         ([str(SAMPLE), "--no-such-option"], "unknown option"),
     ],
