@@ -122,7 +122,7 @@ def test_paths_are_relative_to_the_current_folder(folder: Path) -> None:
     piped = workbench("plan", "-", "--cwd", "models", cwd=folder, text=(folder / "chat.yaml").read_text())
     assert "\nchat " in piped.stdout
     missing = workbench("plan", "chat.yaml", "--cwd", "..", cwd=folder / "models")
-    assert "models/chat.yaml" in missing.stderr
+    assert "models/chat.yaml" in missing.stdout
     outside = workbench("plan", "chat.yaml", "--cwd", "models", "--base", "main", cwd=folder)
     assert (outside.returncode, "--base: every PATH must be a file or folder in" in outside.stderr) == (2, True)
 
