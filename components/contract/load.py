@@ -202,7 +202,7 @@ class _ManifestReader:
         self.problems: list[Problem] = []
         self.others: list[OtherObject] = []
         self.partial: list[LoadedResource] = []
-        self._empty: list[tuple[str, str]] = []
+        self._empty: list[tuple[str, bool]] = []
         self._count = 0
         self._documents = 0
         self._files = 0
@@ -216,19 +216,22 @@ class _ManifestReader:
         )
 
     def _empty_files(self) -> Iterator[Problem]:
-        """Report files without any object: an error if there is nothing else, as for ``kubectl apply``."""
-        severity = Severity.WARNING if self._count else Severity.ERROR
-        for file, reason in self._empty:
+        """Report files without any object.
+
+        An empty file is an error if there is nothing else, as for ``kubectl apply``. One with comments was written on
+        purpose, such as that of a stack whose models are yet to come.
+        """
+        for file, has_comments in self._empty:
+            what = "contains only comments" if has_comments else "is empty"
+            reason = f"{what}; write a manifest into it (`workbench init` writes one to start from), or remove it"
+            severity = Severity.WARNING if self._count or has_comments else Severity.ERROR
             yield Problem(file, 0, "", "", "", reason, severity, RuleId.MANIFEST_EMPTY)
 
     def read(self, text: str, file: str) -> None:
         before = self._documents, len(self.problems)
         self._read(text, file)
         if before == (self._documents, len(self.problems)):
-            what = "contains only comments" if "#" in text else "is empty"
-            self._empty.append(
-                (file, f"{what}; write a manifest into it (`workbench init` writes one to start from), or remove it")
-            )
+            self._empty.append((file, "#" in text))
 
     def _read(self, text: str, file: str) -> None:
         self._files += 1

@@ -131,7 +131,8 @@ def many(count: int) -> dict[str, Any]:
 
 
 def test_of_many_models_those_that_are_not_ready_come_first_and_the_others_are_counted() -> None:
-    found = report(many(300), **{f"support-llama3-8b-{number:03}": (int(number != 290), 1) for number in range(300)})
+    ready: dict[str, Any] = {f"support-llama3-8b-{number:03}": (int(number != 290), 1) for number in range(300)}
+    found = report(many(300), **ready)
     lines = shown(found)
     assert len(lines) <= 24
     assert lines[1].startswith("support-llama3-8b-290  0/1")

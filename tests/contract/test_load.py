@@ -200,12 +200,20 @@ def test_empty_documents_are_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "what"), [("", "is empty"), ("\n---\n", "is empty"), ("# a: b\n", "contains only comments")]
+    ("text", "what", "severity"),
+    [
+        ("", "is empty", Severity.ERROR),
+        ("\n---\n", "is empty", Severity.ERROR),
+        # Those of a stack whose models are yet to come.
+        ("# a: b\n", "contains only comments", Severity.WARNING),
+    ],
 )
-def test_files_without_a_manifest_are_an_error_if_there_is_nothing_else(tmp_path: Path, text: str, what: str) -> None:
+def test_an_empty_file_is_an_error_if_there_is_nothing_else(
+    tmp_path: Path, text: str, what: str, severity: Severity
+) -> None:
     (tmp_path / "a.yaml").write_text(text)
     (problem,) = load([tmp_path]).problems
-    assert (problem.severity, problem.rule, problem.line) == (Severity.ERROR, RuleId.MANIFEST_EMPTY, 0)
+    assert (problem.severity, problem.rule, problem.line) == (severity, RuleId.MANIFEST_EMPTY, 0)
     assert what in problem.reason
 
     (tmp_path / "b.yaml").write_text(GOOD)

@@ -206,11 +206,11 @@ def test_what_has_no_room_is_named() -> None:
 
 
 def test_a_long_cause_of_a_warning_is_cut() -> None:
-    long = {"cause": "word " * 100}
-    warning = [*Screen(80).findings([_finding(1, "warning", **long)], cause_lines=3)]
+    long = "word " * 100
+    warning = [*Screen(80).findings([_finding(1, "warning", cause=long)], cause_lines=3)]
     assert warning[3].endswith(" …")
     assert warning[4].startswith("  help: ")
-    error = [*Screen(80).findings([_finding(**long)], cause_lines=3)]
+    error = [*Screen(80).findings([_finding(cause=long)], cause_lines=3)]
     assert " ".join(error).count("word") == 100
 
 

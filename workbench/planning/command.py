@@ -184,7 +184,7 @@ def plan(
     for path, file_format in files:
         path.write_text(write(result, file_format, targets), encoding="utf-8")
     sys.stdout.write(show(result, form, targets, details=details))
-    if unbuilt:
+    if unbuilt and form is ReviewFormat.TEXT:  # reports are read elsewhere
         from ..deploying.builds import described
 
         sys.stderr.write(f"note: the first `up` on this machine builds {described(unbuilt)}\n")

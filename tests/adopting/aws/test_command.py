@@ -103,7 +103,7 @@ def test_only_types_without_groups_get_nodes(tmp_path: Path, state: Path) -> Non
     folder = tmp_path / "fleet"
     assert run("adopt", folder, "--terraform", state, "--stack", "prod").exit_code == 0
     model(folder, flavor("g5.2xlarge", name="a", pool="chat"), flavor("g6e.xlarge", name="b"))
-    done = run("preview", "--stack", "prod", "--engine", "local", "--cwd", folder, "--offline")
+    done = run("preview", "--stack", "prod", "--engine", "local", "--cwd", folder, "--offline", "--details")
     assert done.exit_code == 0, done.output
     for absent in ("aws:ec2/vpc:Vpc", "aws:ec2/subnet:Subnet", "nodes-g5-2xlarge", "aws:kms/key:Key"):
         assert absent not in done.output
