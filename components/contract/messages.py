@@ -27,6 +27,8 @@ _TYPES = {
 }
 _IN_QUOTES = "; put it in quotes"
 _MANY_CORES = 256
+_MOST_NUMBER = 10**15
+"""Larger numbers are no amounts, and Python does not write those of thousands of digits."""
 _LAST_PORT = 65535
 _SHOULD = re.compile(r"\A\w+ should\b")
 """The start of pydantic's messages, such as ``Input should be`` or ``String should match``."""
@@ -55,11 +57,21 @@ def explain(error: ValidationError, kind: Kind) -> Iterator[Found]:
 def _as_text(number: object, path: tuple[str | int, ...], kind: Kind) -> str:
     """Return how to write a number in a field of texts."""
     pattern = (schema_graph(kind).schema_at(path) or {}).get("pattern", "")
+    if isinstance(number, int) and abs(number) > _MOST_NUMBER:
+        return _IN_QUOTES
     if path[-1] == "cpu" and isinstance(number, int) and number >= _MANY_CORES:
         return f"; that many whole cores are rare: write '{number}m' for {number / 1000:g} cores"
-    if pattern and not re.search(pattern, str(number)) and re.search(pattern, f"{number}s"):
+    if pattern and not _matches(pattern, str(number)) and _matches(pattern, f"{number}s"):
         return f"; add the unit, in quotes: '{number}s' for seconds, '{number}m' for minutes"
     return _IN_QUOTES
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """Whether a pattern of a schema matches; patterns of Go with classes that Python does not know match nothing."""
+    try:
+        return re.search(pattern, text) is not None
+    except re.error:
+        return False
 
 
 def _share_hint(item: Mapping[str, Any]) -> str:

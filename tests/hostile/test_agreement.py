@@ -67,11 +67,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def differences(text: str, folder: Path) -> dict[str, Problems]:
     """Return the ways that differ from ``validate``, and in what."""
     write(folder / MODELS, text)
-    validated = told(checked("validate", MODELS).stdout)
+    validated = told(checked("validate", MODELS, "--stack", "none").stdout)
     of_stack = told(checked("validate", MODELS, "--stack", "local").stdout)
     preview = checked("preview", "--engine", "local", "--offline", "--output", "json")
     compared = {
-        "render": (told(checked("render", MODELS).stderr), validated),
+        "render": (told(checked("render", MODELS, "--stack", "none").stderr), validated),
         "render --stack": (told(checked("render", MODELS, "--stack", "local").stderr), of_stack),
         "preview": (told(preview.stderr), of_stack),
         "fleet of files": (by_fleet(files=[MODELS]), errors(validated)),
@@ -83,7 +83,7 @@ def differences(text: str, folder: Path) -> dict[str, Problems]:
 def explained(text: str) -> Iterator[tuple[str, str]]:
     """Explain one resource, or one that is not there: the problems come first."""
     names = [loaded.title for loaded in parse(text).resources] or ["Playground/none"]
-    yield names[0], checked("explain", names[0], MODELS).stderr
+    yield names[0], checked("explain", names[0], MODELS, "--stack", "none").stderr
 
 
 @given(seed=SEEDS)
