@@ -47,7 +47,7 @@ class Server:
 
 def run(monkeypatch: pytest.MonkeyPatch, server: Server, *arguments: str) -> Any:
     monkeypatch.setattr(Kube, "from_kubeconfig", lambda *_: server)
-    return CliRunner().invoke(app, ["diff", str(SAMPLE), "--kubeconfig", "k", *arguments])
+    return CliRunner().invoke(app, ["diff", str(SAMPLE), "--stack", "none", "--kubeconfig", "k", *arguments])
 
 
 def test_a_cluster_as_planned(monkeypatch: pytest.MonkeyPatch) -> None:
