@@ -56,7 +56,7 @@ REFUSED = [
     (("--variant", "x"), "--model and --variant cannot be used together"),
     (("models.yaml",), "manifests are read only for --variant; pass --variant, or omit the paths"),
     (("--plot", "x.pdf"), "--plot: must be a file that ends in .svg or .png, found 'x.pdf'"),
-    (("--profiles", "nosuch.json"), "nosuch.json:1: cannot be read: No such file or directory"),
+    (("--profiles", "nosuch.json"), "nosuch.json: cannot be read: No such file or directory"),
 ]
 
 
@@ -81,7 +81,7 @@ MISSING = [
         "figures for 'llama-7c'; did you mean 'llama-7b'?",
     ),
     (("--model", "x" * 60, "--rate", "40", *SAMPLE), "available: granite-13b, llama-13b, llama-3.1-8b, llama-70b"),
-    (("--variant", "x", *SAMPLE), "no manifests: pass files or folders, - for stdin, or --stack"),
+    (("--variant", "x", "--stack", "none", *SAMPLE), "no manifests: pass files or folders, - for stdin, or --stack"),
 ]
 
 

@@ -57,7 +57,7 @@ def test_prefill_comes_on_top() -> None:
     assert " queueing ms " in alone.stdout
     assert " TTFT ms " not in alone.stdout
     told = size("--rate", "40", "--prefill-ms", "120")
-    assert told.stderr == ""
+    assert told.stderr == "stack: local\n"
     assert " TTFT ms " in told.stdout
     assert "queueing" not in told.stdout
     assert "TTFT 500 ms (95 %), of which prefill takes 120 ms\n" in told.stdout
