@@ -19,7 +19,7 @@ MODEL = "qwen2.5-7b-instruct"
 
 
 def answer(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
-    done = workbench("fit", *arguments, "--format", "json")
+    done = workbench("fit", *arguments, "--stack", "none", "--format", "json")
     assert done.returncode == code, done.stderr
     assert done.stderr == ""
     found: dict[str, Any] = json.loads(done.stdout)
@@ -32,7 +32,7 @@ def words(*arguments: str | Path) -> str:
 
 
 def test_a_table_lists_the_cheapest_first() -> None:
-    done = workbench("fit", MODEL, "--max-len", "8192", "--users", "40", columns=80)
+    done = workbench("fit", MODEL, "--max-len", "8192", "--users", "40", "--stack", "none", columns=80)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0].startswith("Qwen/Qwen2.5-7B-Instruct fits 10 GPU types, from $")
@@ -151,7 +151,7 @@ def test_terms_add_up_to_the_verdict() -> None:
 def test_manifests_pass_validate_and_plan_with_the_same_figures(family: str, tmp_path: Path) -> None:
     flags = (MODEL, "--gpu", "g6e.xlarge", "--max-len", "8192")
     option = answer(*flags)["options"][0]
-    done = workbench("fit", *flags, "--yaml", family)
+    done = workbench("fit", *flags, "--yaml", family, "--stack", "none")
     assert (done.returncode, done.stderr) == (0, "")
     models = tmp_path / "models"
     models.mkdir()

@@ -81,7 +81,10 @@ MISSING = [
         "figures for 'llama-7c'; did you mean 'llama-7b'?",
     ),
     (("--model", "x" * 60, "--rate", "40", *SAMPLE), "available: granite-13b, llama-13b, llama-3.1-8b, llama-70b"),
-    (("--variant", "x", "--stack", "none", *SAMPLE), "no manifests: pass files or folders, - for stdin, or --stack"),
+    (
+        ("--variant", "x", "--stack", "none", *SAMPLE),
+        "no manifests: pass files or folders, or - for stdin; or run this in a project with a stack",
+    ),
 ]
 
 

@@ -116,13 +116,14 @@ class TestCommands:
 
     def test_notes_are_counted_apart(self) -> None:
         """The variants of the local stack."""
-        result = CliRunner().invoke(app, ["validate", "--stack", "local"])
+        summary = CliRunner().invoke(app, ["validate", "--stack", "local"])
+        assert "13 notes" in summary.stdout
+        result = CliRunner().invoke(app, ["validate", "--stack", "local", "--output", "lines"])
         assert result.exit_code == 0, result.output
         notes = [line for line in result.stdout.splitlines() if line.endswith("(note)")]
         assert sum("[sizing-bounds]" in line for line in notes) == 4
         assert sum("[priority-mixed]" in line for line in notes) == 1
         assert sum("[start-window]" in line for line in notes) == 8
-        assert "13 notes" in result.stderr
 
     def test_render(self) -> None:
         result = CliRunner().invoke(app, ["render", "--stack", "local"])
