@@ -28,9 +28,9 @@ SHOWN = {
     "llmaz": "--speculative",
     "llmkube": "--flash-attn",
     "kthena": "modelserving.volcano.sh/role: leader",
-    "llmd": "1 (1 to ",
+    "llmd": "1 (1-3) L40S",
     "pull-requests": "replicas",
-    "policy-pack": "Playground/chat",
+    "policy-pack": "a month, at most $",
 }
 """What the commands of each example print, among others."""
 

@@ -42,7 +42,7 @@ def test_a_family_is_inserted_and_removed(position: int) -> None:
 def test_a_manifest_loads_its_own_family_alone_and_no_cloud(own: str) -> None:
     script = (
         "import sys\nfrom workbench.cli import main\n"
-        f"sys.argv = ['workbench', 'validate', {SAMPLES[own]!r}]\n"
+        f"sys.argv = ['workbench', 'validate', {SAMPLES[own]!r}, '--stack', 'none']\n"
         "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
         "print(*(name for name in sys.modules if name.startswith('components.')))"
     )
