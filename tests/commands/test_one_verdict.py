@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,12 @@ def errors_in(done: Printed) -> set[str]:
     return {line for line in lines if not line.endswith(("(warning)", "(note)")) and " " in line} - {
         line for line in lines if line.startswith(("warning: ", "info: "))
     }
+
+
+def blocks_in(done: Printed) -> set[str]:
+    """The errors as a text shows them to people, with cause and help."""
+    blocks = re.split(r"\n(?! )", done.stdout)
+    return {block for block in blocks if block.startswith(("error ", "error["))}
 
 
 def head_of(*arguments: str) -> dict[str, Any]:
@@ -167,10 +174,15 @@ def test_an_error_is_the_same_in_every_command(project: Path, edit: Any) -> None
         assert expected
         assert errors_in(run("validate", path, *stack, "--output", "lines")) == expected
         assert run("validate", *stack).code == run("validate", path, *stack).code == 1
-        for arguments in (("render",), ("render", path), ("preview", "--offline")):
+        for arguments in (("render",), ("render", path), ("preview", "--offline", "--output", "json")):
             done = run(*arguments, *stack)
             assert done.code == 1, arguments
             assert errors_in(done) == expected, arguments
+        shown = blocks_in(run("validate", *stack, "--details"))
+        assert len(shown) == len(expected)
+        for arguments in (("preview", "--offline"), ("plan",), ("plan", path)):
+            done = run(*arguments, *stack, "--details")
+            assert (done.code, blocks_in(done)) == (1, shown), arguments
         for paths in ((), (path,)):
             done = run("plan", *paths, *stack, "--output", "json")
             findings = json.loads(done.stdout)["review"]["head"]["findings"]
