@@ -28,12 +28,12 @@ class TestStdin:
         ],
     )
     def test_a_dash_is_the_standard_input(self, command: tuple[str, ...], expected: str) -> None:
-        done = workbench(*command, text=TEXT)
+        done = workbench(*command, "--stack", "none", text=TEXT)
         assert done.returncode == 0, done.stderr
         assert expected in done.stdout
 
     def test_problems_name_it(self) -> None:
-        done = workbench("validate", "--output", "lines", "-", text=WRONG)
+        done = workbench("validate", "--output", "lines", "--stack", "none", "-", text=WRONG)
         assert done.returncode == 1
         assert [line.split(": ")[0] for line in done.stdout.splitlines()] == ["<stdin>:5", "<stdin>:6"]
 
@@ -44,7 +44,7 @@ class TestStdin:
 
     def test_it_goes_together_with_files(self, tmp_path: Path) -> None:
         (tmp_path / "model.yaml").write_text(yaml.safe_dump(MODELS[0]))
-        done = workbench("validate", tmp_path, "-", text=yaml.safe_dump(MODELS[1]))
+        done = workbench("validate", tmp_path, "-", "--stack", "none", text=yaml.safe_dump(MODELS[1]))
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.splitlines()[-1].startswith("2 resources in 2 files: 0 errors")
 
@@ -60,26 +60,26 @@ class TestCounts:
             (TEXT, 0, "2 resources in 1 file: 0 errors"),
             (WRONG, 1, "2 resources in 1 file: 2 errors"),
             (f"{TEXT}---\n{SECRET}", 1, "3 resources in 1 file, 1 of other APIs: 1 error"),
-            ("# nothing\n", 0, "0 resources in 1 file: 0 errors"),
+            ("# nothing\n", 0, "0 resources in 1 file: 0 errors, 1 warning"),
             ("a: [", 1, "0 resources in 1 file: 1 error"),
             ("a: 1\na: 2\n", 1, "1 resource in 1 file: 1 error"),
         ],
     )
-    @pytest.mark.parametrize("alone", [(), ("--alone",)])
+    @pytest.mark.parametrize("alone", [("--stack", "none"), ("--alone",)])
     def test_success_and_failure_say_how_much_was_checked(
         self, text: str, code: int, said: str, alone: tuple[str, ...]
     ) -> None:
         done = workbench("validate", "-", *alone, text=text)
         assert done.returncode == code, done.stdout
         lines = done.stdout.splitlines()
-        unchecked = text.startswith(TEXT) and not alone
+        unchecked = text.startswith(TEXT) and alone != ("--alone",)
         assert lines[-1] == (f"{said} (--details: models that are not checked)" if unchecked else said)
         assert (lines[0] == "memory not checked for 1 of 1 model") == unchecked
         detailed = workbench("validate", "-", *alone, "--details", text=text).stdout.splitlines()
         assert ("  Playground/chat: the pods request no accelerator" in detailed) == unchecked
 
     def test_json_is_all_there_is(self) -> None:
-        done = workbench("validate", "--output", "json", "-", text=TEXT)
+        done = workbench("validate", "--output", "json", "--stack", "none", "-", text=TEXT)
         assert (json.loads(done.stdout), done.stderr) == ([], "")
 
 
@@ -93,10 +93,11 @@ def test_an_empty_folder_is_an_error(tmp_path: Path, command: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["validate", "render", "defaults"])
-def test_nothing_to_read_is_wrong_usage(command: str) -> None:
-    done = workbench(command)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "--stack" in done.stderr
+def test_nothing_to_read_is_wrong_usage(tmp_path: Path, command: str) -> None:
+    for done in (workbench(command, "--stack", "none"), workbench(command, cwd=tmp_path)):
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "no manifests: pass files or folders" in done.stderr
+        assert "--stack" in done.stderr
 
 
 class TestOtherKinds:
@@ -118,11 +119,11 @@ class TestOtherKinds:
         assert "hunter2" not in done.stdout + done.stderr
 
     def test_what_is_passed_through_is_rendered_without_its_secrets(self) -> None:
-        done = workbench("render", "-", "--other-kinds", "apply", text=self.TEXT)
+        done = workbench("render", "-", "--stack", "none", "--other-kinds", "apply", text=self.TEXT)
         (secret,) = (body for body in yaml.safe_load_all(done.stdout) if body["kind"] == "Secret")
         assert secret["stringData"] == {"t": "[secret]"}
         assert secret["metadata"] == {"name": "s", "namespace": "default"}
-        skipped = workbench("render", "-", "--other-kinds", "skip", text=self.TEXT)
+        skipped = workbench("render", "-", "--stack", "none", "--other-kinds", "skip", text=self.TEXT)
         assert "Secret" not in skipped.stdout
 
 

@@ -219,7 +219,7 @@ def test_very_many_problems_are_counted(folder: Path) -> None:
 def test_a_missing_trace(folder: Path) -> None:
     done = simulate(folder, trace="nosuch.csv")
     assert (done.code, done.stdout) == (1, "")
-    assert "nosuch.csv:1: cannot be read: No such file or directory" in done.stderr
+    assert "nosuch.csv: cannot be read: No such file or directory" in done.stderr
 
 
 def test_stdin(folder: Path) -> None:

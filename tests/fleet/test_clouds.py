@@ -200,6 +200,7 @@ def test_importing_the_package_loads_no_cloud() -> None:
         "components",
         "components.clouds",
         "components.contract",
+        "components.contract.extras",
         "components.contract.lazy",
         "components.fleet",
         "components.fleet.clouds",

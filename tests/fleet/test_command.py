@@ -15,7 +15,8 @@ GOOD = str(SAMPLES / "huggingface.yaml")
 
 
 def render(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "workbench", "render", *arguments]
+    """Render with default settings."""
+    command = [sys.executable, "-m", "workbench", "render", "--stack", "none", *arguments]
     env = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
     return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
 
