@@ -79,7 +79,8 @@ def test_a_python_project_is_planned_and_previewed(name: str, *, simulated: bool
     folder = created(name, tmp_path / PROJECT)
     planned = workbench("plan", "--stack", stack, cwd=folder)
     assert (planned.returncode, planned.stderr) == (0, "")
-    assert "Playground/chat" in planned.stdout
+    assert planned.stdout.startswith(f"{stack}: ")
+    assert re.search(r"^chat +[\d.]+ GiB ", planned.stdout, re.MULTILINE)
     words = ("preview", "--stack", stack, "--engine", "local", "--offline", "--output", "json")
     previewed = workbench(*words, cwd=folder)
     assert previewed.returncode == 0, previewed.stderr
