@@ -51,7 +51,8 @@ class Models:
             documents: list[Any] = []
             for model, file in zip(models, files, strict=False):
                 documents += model.documents() if file == number else []
-            (self.folder / f"{number}.yaml").write_text(yaml.safe_dump_all(documents))
+            text = yaml.safe_dump_all(documents) or "# no models\n"  # an empty file is an error if it is alone
+            (self.folder / f"{number}.yaml").write_text(text)
         screen = StringIO()
         with self._connected():
             return self._engine(screen).up(), screen.getvalue()
