@@ -106,10 +106,11 @@ def test_a_stack_on_aws_is_validated_and_a_plan_of_it_names_the_extra(site: Path
     for words in (("plan",), ("preview", "--engine", "local", "--offline")):
         done = run(site, fleet, *words, "--stack", "dev")
         assert done.returncode == 1
-        (line,) = [line for line in (done.stdout + done.stderr).splitlines() if "pulumi-aws" in line]
-        assert line.endswith(
+        said = " ".join((done.stdout + done.stderr).split())
+        reason = (
             "Pulumi.dev.yaml: inference-platform:cloud: aws needs pulumi-aws: pip install 'inference-platform[aws]'"
         )
+        assert said.count(reason) == said.count("pulumi-aws") == 1, said
         assert "Traceback" not in done.stderr
 
 

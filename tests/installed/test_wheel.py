@@ -183,7 +183,7 @@ class TestPrograms:
         self, program: str, expected: set[str], installed: Path, tmp_path: Path
     ) -> None:
         folder = project(tmp_path, program)
-        words = ["-m", "workbench", "preview", "--engine", "local", "--offline", "--stack", "dev"]
+        words = ["-m", "workbench", "preview", "--engine", "local", "--offline", "--details", "--stack", "dev"]
         printed = python(installed, ROOT, *words, "--cwd", str(folder))
         for name in expected:
             assert name.rpartition(" ")[2] in printed, printed
