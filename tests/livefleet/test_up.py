@@ -1,6 +1,7 @@
 """``make up`` as a newcomer runs it, on a real control plane: one model for each engine, and lines to paste."""
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -39,21 +40,22 @@ class Newcomer:
     folder: Path
     said: str = ""
 
-    def run(self, *words: str) -> str:
-        """Run a command of the workbench, which must do."""
+    def run(self, *words: str, code: int = 0) -> str:
+        """Run a command of the workbench, which must end with the code."""
         command = [sys.executable, "-m", "workbench", *words]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr + done.stdout
+        assert done.returncode == code, done.stderr + done.stdout
         self.said = done.stderr
         return done.stdout
 
-    def up(self) -> str:
+    def up(self, *options: str) -> str:
         """Run ``make up`` so fast that nobody waits for an answer."""
-        return self.run("up", "--stack", "dev", "--start-cluster", "--engine", "local", "--speed", "500")
+        return self.run("up", "--stack", "dev", "--start-cluster", "--engine", "local", "--speed", "500", *options)
 
-    def addresses(self) -> dict[str, str]:
-        """Return where ``outputs`` says that models answer."""
-        outputs = json.loads(self.run("outputs", "--stack", "dev", "--engine", "local", "--output", "json"))
+    def addresses(self, code: int = 0) -> dict[str, str]:
+        """Return where ``outputs`` says that models answer; it ends with 1 if nothing can."""
+        words = ("--stack", "dev", "--engine", "local", "--output", "json")
+        outputs = json.loads(self.run("outputs", *words, code=code))
         found: dict[str, str] = outputs.get("loopback", {}).get("endpoints", {})
         return found
 
@@ -83,7 +85,12 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory, programs: Programs) -> It
 @pytest.fixture(scope="module")
 def shown(newcomer: Newcomer) -> str:
     """What the first ``up`` prints."""
-    return newcomer.up()
+    return newcomer.up("--details")
+
+
+def calls(shown: str) -> list[str]:
+    """Return the commands to paste, each with the lines that continue it."""
+    return [call.replace("\\\n", "").strip() for call in re.findall(r"^  curl .*(?:\n    .*)*", shown, re.MULTILINE)]
 
 
 def pasted(line: str, folder: Path) -> str:
@@ -99,7 +106,7 @@ def pasted(line: str, folder: Path) -> str:
 
 
 def test_every_printed_line_answers_and_streams(newcomer: Newcomer, shown: str) -> None:
-    lines = [line.strip() for line in shown.splitlines() if line.startswith("  curl ")]
+    lines = calls(shown)
     assert len(lines) == 4
     for line in lines:
         answer = pasted(line, newcomer.folder)
@@ -108,7 +115,7 @@ def test_every_printed_line_answers_and_streams(newcomer: Newcomer, shown: str) 
         for part in parts:
             text = part.removeprefix("data:").strip()
             assert text == "[DONE]" or isinstance(json.loads(text), dict)
-    assert "Answers are simulated" in shown
+    assert shown.count("its answers are simulated:") == len(lines)
 
 
 def test_every_endpoint_answers_by_the_name_of_its_model(newcomer: Newcomer, shown: str) -> None:
@@ -158,10 +165,11 @@ def test_down_and_up_again(newcomer: Newcomer) -> None:
     addresses = newcomer.addresses()
     newcomer.run("cluster", "stop")
     assert newcomer.said.startswith("stopped pods, ")
-    assert newcomer.addresses() == {}
+    assert newcomer.addresses(code=1) == {}
+    assert "the simulated cluster is not running" in newcomer.said
     shown = newcomer.up()
     assert newcomer.addresses() == addresses
-    line = next(line.strip() for line in shown.splitlines() if line.startswith("  curl "))
+    (line,) = calls(shown)  # of one model, without --details
     assert "data:" in pasted(line, newcomer.folder)
     assert " pods " in newcomer.run("cluster", "status")
 
@@ -176,7 +184,8 @@ def test_after_destroy_nothing_answers(newcomer: Newcomer) -> None:
     # Pods go with their nodes; the cluster alone would wait 40 s, with the namespace (podgc's quarantineTime), beside
     # what a command takes on this machine.
     assert time.monotonic() - begin < 40 + 3 * command
-    assert newcomer.addresses() == {}
+    assert newcomer.addresses(code=1) == {}
+    assert "is not deployed" in newcomer.said
     assert " pods " in newcomer.run("cluster", "status")
     newcomer.up()
     assert set(newcomer.addresses()) == TITLES
