@@ -2,11 +2,12 @@
 
 import json
 import shlex
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from toolkit.screen import Screen, columns_of
+from toolkit.screen import Message, Screen, columns_of
 from workbench.deploying.status import ClusterStatus
 from workbench.deploying.tables import StackReport, cost_details, cost_in_words, stack_lines
 
@@ -47,6 +48,21 @@ def test_nodes_and_costs_are_details() -> None:
     lines = shown(report(nodes=8))
     assert not any("g5" in line for line in lines)
     assert lines[-1] == "(--details: nodes, costs, addresses in the cluster, each changed resource)"
+
+
+def test_findings_follow_a_blank_line_and_notes_are_counted_without_a_second_one() -> None:
+    note = Message(severity="note", rule="start-window", place="models.yaml:1", cause="serves late")
+    counted = [
+        "",
+        "0 errors, 1 note (--details: notes, nodes, costs, addresses in the cluster, each",
+        "changed resource)",
+    ]
+    for found in (report(), report(chat=(1, 1))):
+        assert stack_lines(found, Screen(80), [note], details=False) == [*shown(found)[:-2], *counted]
+    error = replace(note, severity="error")
+    lines = stack_lines(report(), Screen(80), [error], details=False)
+    start = lines.index("error[start-window] models.yaml:1")
+    assert (lines[start - 2].split()[0], lines[start - 1]) == ("chat", "")
 
 
 def test_what_only_a_cluster_knows_has_no_column_without_one() -> None:

@@ -30,7 +30,7 @@ def test_preview(project: Project) -> None:
 
 def test_up_and_destroy_on_the_simulated_cluster(project: Project, cluster: Running) -> None:
     here = ("--kubeconfig", str(cluster.kubeconfig), "--yes")
-    up = project.workbench("up", *here)
+    up = project.workbench("up", *here, "--details")
     again = project.workbench("up", *here)
     with Kube.from_kubeconfig(cluster.kubeconfig) as kube:
         pods = {pod["metadata"]["name"]: pod["spec"]["nodeName"] for pod in kube.list("v1", "Pod", "shelves")}

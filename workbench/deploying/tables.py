@@ -354,8 +354,9 @@ def stack_lines(report: StackReport, screen: Screen, findings: Sequence[Message]
         lines += report.detail_lines(screen)
     if calls := list(report.call_lines(details=details)):
         lines += ["", *calls]
-    lines += ["" for _ in findings[:1]]
-    lines += screen.findings(findings, details=details)
+    # Notes are shown with details only.
+    if found := list(screen.findings(findings, details=details)):
+        lines += ["", *found]
     if lines and not details:
         hidden = [*hidden_findings(findings), *_DETAILS]
         closing = screen.closing(findings, hidden) if findings else screen.text(f"(--details: {', '.join(hidden)})")
