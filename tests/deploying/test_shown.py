@@ -1,5 +1,6 @@
 """Where models answer on this machine, as ``up`` and ``outputs`` show it."""
 
+import itertools
 import json
 import shlex
 from pathlib import Path
@@ -10,7 +11,7 @@ from livefleet.fleet import LiveFleet, ServedEndpoint
 from livefleet.lifecycle import live_processes
 from tests.deploying.fleets import endpoint, fleet_of, workload, written
 from toolkit.process import Process, save
-from toolkit.screen import Screen
+from toolkit.screen import Message, Screen
 from workbench.deploying.call import Deployer, StackCall
 from workbench.deploying.tables import StackReport, stack_lines, with_addresses
 
@@ -19,6 +20,15 @@ def shown(folder: Path, fleet: LiveFleet, width: int = 80, door: str = "", *, de
     outputs = {"endpoints": {each.title: {"model": each.model, "url": each.url} for each in fleet.endpoints}}
     report = StackReport("local", outputs, fleet=fleet, folder=written(folder, fleet, door=door))
     return "\n".join(stack_lines(report, Screen(width), details=details))
+
+
+@pytest.mark.parametrize(("severity", "printed"), [("note", False), ("warning", True)])
+def test_blank_lines_are_single(severity: str, *, printed: bool) -> None:
+    report = StackReport("local", {"endpoints": {"chat": {"model": "chat", "url": "http://chat.models:80/v1"}}})
+    finding = Message(severity=severity, rule="model-unknown", place="chat.yaml:3", cause="not in the catalog")
+    lines = stack_lines(report, Screen(80), [finding], details=False)
+    assert any("not in the catalog" in line for line in lines) == printed
+    assert all(line or after for line, after in itertools.pairwise(lines))
 
 
 @pytest.mark.parametrize("width", [80, 120])

@@ -426,9 +426,3 @@ def _address_parts(url: str) -> tuple[str, int, str] | None:
     if not parts.hostname:
         return None
     return parts.hostname, port or (443 if parts.scheme == "https" else 80), parts.path.rstrip("/")
-
-
-def _json(value: object) -> str:
-    import json
-
-    return json.dumps(value, ensure_ascii=False)
