@@ -203,7 +203,7 @@ class TestModelOfAStack:
 
     def test_without_a_stack_defaults_cap(self) -> None:
         """19 * 512 / 30 = 324 for 30 tokens, and vLLM takes 256 on an L4; 121 for 80 tokens are below that."""
-        asked = ("--model", "mistral-7b-instruct", "--rate", "150", "--accelerator", "L4")
+        asked = ("--model", "mistral-7b-instruct", "--rate", "150", "--accelerator", "L4", "--stack", "none")
         targets = ("--slo-itl", "0", "--slo-ttft", "2000")
         row = rows(*asked, *targets, "--input-tokens", "10", "--output-tokens", "20")["L4"]
         assert (row["publishedBatch"], row["batch"], row["batchLimit"]) == (19, 256, 256)
