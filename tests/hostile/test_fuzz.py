@@ -55,7 +55,7 @@ def names() -> dict[str, list[str]]:
 
 
 def every_command() -> list[tuple[str, ...]]:
-    """Return every way to run a command on manifests alone, ``explain`` once for each kind."""
+    """Return every way to run a command on manifests, ``explain`` once for each kind."""
     realizations = [(), *(("--realization", realization) for realization in Realization)]
     return [
         ("validate", MODELS, "--alone"),
@@ -69,8 +69,9 @@ def every_command() -> list[tuple[str, ...]]:
 
 
 def commands(random: Random, lines: int) -> Printed:
-    """Run one of the commands that read manifests."""
+    """Run one of the commands that read manifests, in the project's stack or with default settings."""
     command, subject, *options = random.choice(every_command())
+    options += random.choice(([], ["--stack", "none"]))
     if command == "explain":
         subject = f"{subject}/{random.choice(names()[subject])}"
     return checked(command, subject, *options, lines=lines)
@@ -114,7 +115,10 @@ def test_manifests_of_a_stack(seed: int, folder: Path) -> None:
 @runs(0.08)
 def test_settings(seed: int, folder: Path) -> None:
     project(folder, settings=mutations.settings(Random(seed)))
-    checked(*PREVIEW)
+    try:
+        checked(*PREVIEW)
+    finally:
+        project(folder)  # the other tests take its stack
 
 
 @given(text=st.text(st.characters(codec="utf-8"), max_size=200), seed=SEEDS)
