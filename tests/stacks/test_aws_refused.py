@@ -55,7 +55,7 @@ class TestRefusals:
         [
             ({"network": {"zones": ["us-east-1a"]}}, "inference-platform:network: set at least two zones"),
             ({"network": {"zone": []}}, "network.zone: unknown key; did you mean 'zones'?"),
-            ({"region": "virginia"}, "inference-platform:region: must match pattern"),
+            ({"region": "virginia"}, "region: must be a region such as us-east-1, found 'virginia'"),
             ({"gpuNodes": {"types": {"g5.xlarge": {"spotType": []}}}}, "did you mean 'spotTypes'?"),
             ({"gpuNodes": {"provisioner": "cluster-autoscaler"}}, "'managed' or 'karpenter'"),
             ({"gpuNodes": {"types": {"p5.48xlarge": {"reservation": {"id": "x"}}}}}, "reservation.id"),

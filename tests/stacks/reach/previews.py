@@ -23,7 +23,7 @@ def preview(stack: str, folder: Path, **changes: Any) -> subprocess.CompletedPro
         settings["config"][f"inference-platform:{key}"] |= value
     (folder / f"Pulumi.{stack}.yaml").write_text(yaml.safe_dump(settings))
     return subprocess.run(
-        [sys.executable, "-m", "workbench", "preview", "--stack", stack],
+        [sys.executable, "-m", "workbench", "preview", "--stack", stack, "--details"],
         cwd=folder,
         env={"PATH": os.environ["PATH"], "HOME": str(folder), "COLUMNS": "200"},
         capture_output=True,
