@@ -35,7 +35,7 @@ Scheme = Literal["light", "dark"]
 
 
 def installed() -> str | None:
-    """Return the path of a browser; None where there is none."""
+    """Return the path of a browser, or None if there is none."""
     on_path = (path for name in _NAMES if (path := shutil.which(name)))
     return next(on_path, None) or next((path for path in _APPLICATIONS if Path(path).exists()), None)
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from components.contract.findings.sarif import ReportedFinding
 
 _PLAIN = ("contract", "settings")
-"""Rules without an explanation of their own, which are not named: nobody can look them up or ignore them."""
+"""Rules that only refer to the message. Their ids are not printed: they cannot be looked up or ignored."""
 
 
 def messages_of(findings: "Iterable[ReportedFinding]") -> list[Message]:

@@ -116,4 +116,4 @@ def _read(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return ""  # whoever reads the settings reports it
+        return ""  # reading the settings reports the error

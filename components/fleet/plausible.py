@@ -1,4 +1,4 @@
-"""Amounts that the API server accepts but nobody means: bytes without a unit, cores in thousandths, typed digits."""
+"""Checks for amounts that are valid but implausible: bytes without a unit, thousandths of cores, extra digits."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal

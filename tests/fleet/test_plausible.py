@@ -1,4 +1,4 @@
-"""Amounts that the API server accepts but nobody means, and resources that no device has."""
+"""Implausible amounts, and misspelled names of device resources."""
 
 import time
 from typing import Any

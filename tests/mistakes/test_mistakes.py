@@ -8,7 +8,7 @@ import pytest
 from tests.mistakes.cases import Mistake, make, mistakes, outcome, text_of, write_project
 
 LONGEST = 700
-"""Characters of a message; a longer one is a list that nobody reads."""
+"""Maximum length of a message in characters."""
 
 
 @pytest.fixture

@@ -179,7 +179,7 @@ class Display:
         self._closing(plan, outputs, findings)
 
     def announce(self, plan: ChangePlan, root: str) -> None:
-        """Write the changes of a deployment before the user is asked to confirm them."""
+        """Print the changes of a deployment, for the confirmation prompt."""
         self._headline(root, plan, {})
         self.changes(plan, root)
         self._announced = True

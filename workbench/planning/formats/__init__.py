@@ -54,7 +54,7 @@ def write(review: "Review", form: ReviewFormat, links: Links = NOWHERE) -> str:
 
 
 def show(review: "Review", form: ReviewFormat, links: Links = NOWHERE, *, details: bool = False) -> str:
-    """Return a review for stdout; text fits a screen unless details are asked for."""
+    """Return a review for stdout; without `details`, the text fits one screen."""
     from toolkit.screen import Screen
 
     from .text import text
