@@ -48,10 +48,15 @@ def pluralize(number: int, word: str) -> str:
 
 
 def print_to_stderr(lines: Iterable[str]) -> None:
+    """Write messages to stderr; on a terminal, they are wrapped between words."""
     from components.contract.texts.printable import printable
 
+    from .screen import Screen, write
+
+    screen = Screen.of(sys.stderr) if sys.stderr.isatty() else None
     for line in lines:
-        print(printable(line), file=sys.stderr)  # noqa: T201
+        # Logs and scripts read one message a line.
+        write(screen.text(line, hanging="  ") if screen else [printable(line)], sys.stderr)
 
 
 def write_objects(objects: Iterable[dict[str, Any]], *, show_secrets: bool) -> None:

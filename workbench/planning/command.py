@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from components.plan.review.snapshot import Snapshot
-from toolkit.printing import output_option
+from toolkit.printing import output_option, print_to_stderr
 from toolkit.screen import Details
 
 from ..default_stack import DEFAULT_STACK, NO_STACK, choose_stack
@@ -187,7 +187,7 @@ def plan(
     if unbuilt and form is ReviewFormat.TEXT:  # reports are read elsewhere
         from ..deploying.builds import described
 
-        sys.stderr.write(f"note: the first `up` on this machine builds {described(unbuilt)}\n")
+        print_to_stderr([f"note: the first `up` on this machine builds {described(unbuilt)}"])
     if result.failures:
         raise typer.Exit(1)
 

@@ -86,27 +86,53 @@ def project(folder: Path, count: int) -> Path:
     return folder
 
 
+def broken_project(folder: Path) -> Path:
+    """Write a project of eight models, with mistakes of several kinds: of memory, names, values and flags."""
+    project(folder, 1)
+    for number in range(1, 8):
+        (folder / "models" / f"chat-{number}.yaml").write_text(model(f"chat-{number}", number))
+    edits = {
+        # More GPUs than the instance has.
+        "chat-1": ("nvidia.com/gpu: 1", "nvidia.com/gpu: 2"),
+        # A name that is not declared.
+        "chat-2": ("modelName: chat-2", "modelName: chat-22"),
+        # A misspelt field, and a word instead of a number.
+        "chat-4": ("replicas: 2", "replica: two"),
+        # More memory than the GPUs have.
+        "chat-5": ("Qwen/Qwen2-7B-Instruct", "Qwen/Qwen2.5-72B-Instruct"),
+        # A value and a name of a flag.
+        "chat-6": ("'8192'", "16kk"),
+        "chat-7": ("--max-model-len", "--max-model-length"),
+    }
+    for name, (before, after) in edits.items():
+        file = folder / "models" / f"{name}.yaml"
+        text = file.read_text()
+        assert before in text
+        file.write_text(text.replace(before, after))
+    return folder
+
+
 def _environment() -> dict[str, str]:
     left = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "KUBECONFIG")
     return {key: value for key, value in os.environ.items() if key not in left} | {"PYTHONPATH": str(ROOT)}
 
 
-def piped(*words: str, width: int = 80) -> str:
+def piped(*words: str, cwd: Path = ROOT, width: int = 80, code: int = 0) -> str:
     """Run a command whose output is a pipe."""
     env = _environment() | ({"COLUMNS": str(width)} if width != 80 else {})
-    command = [sys.executable, "-m", "workbench", *words]
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr
+    command = [sys.executable, "-P", "-m", "workbench", *words]
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == code, done.stderr
     return done.stdout
 
 
-def on_terminal(*words: str, width: int = 80, **extra: str) -> str:
+def on_terminal(*words: str, cwd: Path = ROOT, width: int = 80, code: int = 0, **extra: str) -> str:
     """Run a command whose output is a terminal of that width."""
     own, other = pty.openpty()
     fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, width, 0, 0))
     env = _environment() | {"TERM": "xterm-256color"} | extra
-    command = [sys.executable, "-m", "workbench", *words]
-    with subprocess.Popen(command, cwd=ROOT, env=env, stdin=other, stdout=other, stderr=subprocess.DEVNULL) as child:
+    command = [sys.executable, "-P", "-m", "workbench", *words]
+    with subprocess.Popen(command, cwd=cwd, env=env, stdin=other, stdout=other, stderr=subprocess.DEVNULL) as child:
         os.close(other)
         written = b""
         while True:
@@ -117,7 +143,7 @@ def on_terminal(*words: str, width: int = 80, **extra: str) -> str:
             if not part:
                 break
             written += part
-        assert child.wait(timeout=300) == 0
+        assert child.wait(timeout=300) == code
     os.close(own)
     return written.decode().replace("\r\n", "\n")
 

@@ -1,4 +1,4 @@
-"""What ``preview``, ``up``, ``outputs`` and ``fit`` print, as it was approved line by line.
+"""What ``plan``, ``validate``, ``preview``, ``up``, ``outputs`` and ``fit`` print, as it was approved line by line.
 
 ``INFERENCE_PLATFORM_APPROVE=1`` writes the files anew; read every line of the difference.
 """
@@ -13,8 +13,10 @@ import pytest
 from livefleet.folder import LiveFolder
 from tests.deploying.screens.projects import (
     LINES,
+    ROOT,
     SIZES,
     WIDTHS,
+    broken_project,
     names,
     on_terminal,
     piped,
@@ -34,6 +36,8 @@ from workbench.planning.wording.figures import whole_usd
 APPROVED = Path(__file__).parent / "approved"
 FIT = ("fit", "Qwen/Qwen2.5-7B-Instruct")
 DIALECTS = [(count, width) for count in SIZES for width in WIDTHS]
+PLAN, VALIDATE = ("plan",), ("validate",)
+PREVIEW = ("preview", "--offline", "--engine", "local")
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +56,11 @@ def exports(folders: dict[int, Path]) -> dict[int, dict[str, Any]]:
     return found
 
 
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return broken_project(tmp_path_factory.mktemp("broken"))
+
+
 def is_approved(name: str, text: str) -> None:
     file = APPROVED / f"{name}.txt"
     if os.environ.get("INFERENCE_PLATFORM_APPROVE"):
@@ -67,20 +76,58 @@ def fits(text: str, width: int, lines: int = LINES) -> None:
     assert not any(line.count('"') > 2 for line in found if not line.startswith("  "))
 
 
+def everywhere(
+    name: str,
+    *words: str,
+    width: int,
+    cwd: Path = ROOT,
+    code: int = 0,
+    lines: int = LINES,
+    colors: bool = True,
+    plain: bool = True,
+) -> None:
+    """Check what a command prints into a pipe, and on a terminal, where it is the same with colors.
+
+    Args:
+        name: The approved file.
+        words: The command.
+        width: Columns.
+        cwd: Its folder.
+        code: Its exit code.
+        lines: Lines of the screen.
+        colors: Whether a part of the text has a color.
+        plain: Whether to check NO_COLOR, too.
+    """
+    text = piped(*words, cwd=cwd, width=width, code=code)
+    fits(text, width, lines)
+    is_approved(name, text)
+    shown = on_terminal(*words, cwd=cwd, width=width, code=code)
+    assert ("\x1b[" in shown) is colors
+    assert without_styles(shown) == text
+    if plain:
+        assert on_terminal(*words, cwd=cwd, width=width, code=code, NO_COLOR="1") == text
+
+
+@pytest.mark.parametrize(("count", "width"), DIALECTS)
+def test_plan(folders: dict[int, Path], count: int, width: int) -> None:
+    everywhere(f"plan-{count}-{width}", *PLAN, cwd=folders[count], width=width, plain=count == 1)
+
+
+@pytest.mark.parametrize(("count", "width"), DIALECTS)
+def test_validate(folders: dict[int, Path], count: int, width: int) -> None:
+    everywhere(f"validate-{count}-{width}", *VALIDATE, cwd=folders[count], width=width, colors=False)
+
+
+@pytest.mark.parametrize(("command", "lines"), [("plan", LINES + 6), ("validate", 2 * LINES)])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_errors(broken: Path, command: str, lines: int, width: int) -> None:
+    """``plan`` prints the first errors; ``validate`` one of each rule, in full, which takes more than a screen."""
+    everywhere(f"{command}-errors-{width}", command, cwd=broken, width=width, code=1, lines=lines)
+
+
 @pytest.mark.parametrize(("count", "width"), DIALECTS)
 def test_preview(folders: dict[int, Path], count: int, width: int) -> None:
-    words = ("preview", "--offline", "--engine", "local", "--cwd", str(folders[count]))
-    text = piped(*words, width=width)
-    fits(text, width)
-    is_approved(f"preview-{count}-{width}", text)
-    shown = on_terminal(*words, width=width)
-    assert "\x1b[" in shown
-    assert without_styles(shown) == text
-
-
-def test_no_color_on_a_terminal(folders: dict[int, Path]) -> None:
-    words = ("preview", "--offline", "--engine", "local", "--cwd", str(folders[1]))
-    assert on_terminal(*words, NO_COLOR="1") == piped(*words)
+    everywhere(f"preview-{count}-{width}", *PREVIEW, cwd=folders[count], width=width, plain=count == 1)
 
 
 @pytest.mark.parametrize(("count", "width"), DIALECTS)
@@ -103,12 +150,18 @@ def test_up(folders: dict[int, Path], exports: dict[int, dict[str, Any]], count:
     }
     status = ClusterStatus(pods=pods, reachable=True)
     report = StackReport("local", exports[count], "kubeconfig", fleet, folder, status)
-    screen = Screen(width)
-    headline = screen.text("; ".join(["local: created in 1.0 s", *report.facts()]), hanging="  ")
-    text = "".join(f"{line}\n" for line in (*headline, *stack_lines(report, screen, details=False)))
+
+    def shown(screen: Screen) -> str:
+        headline = screen.text("; ".join(["local: created in 1.0 s", *report.facts()]), hanging="  ")
+        return "".join(f"{line}\n" for line in (*headline, *stack_lines(report, screen, details=False)))
+
+    text = shown(Screen(width))
     fits(text, width)
     assert text.count("curl") == 1
     is_approved(f"up-{count}-{width}", text)
+    colored = shown(Screen(width, colors=True))
+    assert "\x1b[" in colored
+    assert without_styles(colored) == text
 
 
 @pytest.mark.parametrize(("count", "width"), DIALECTS)
@@ -127,19 +180,13 @@ def test_outputs(
             [StateRow("urn:pulumi:local::p::kubernetes:core/v1:Namespace::n", "kubernetes:core/v1:Namespace")]
         )
         state.set_fact("outputs", exports[count])
-    words = ("outputs", "--engine", "local", "--cwd", str(folder))
-    text = piped(*words, width=width)
-    fits(text, width)
-    is_approved(f"outputs-{count}-{width}", text)
-    assert without_styles(on_terminal(*words, width=width)) == text
+    words = ("outputs", "--engine", "local")
+    everywhere(f"outputs-{count}-{width}", *words, cwd=folder, width=width, plain=count == 1)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_fit(width: int) -> None:
-    text = piped(*FIT, width=width)
-    fits(text, width)
-    is_approved(f"fit-{width}", text)
-    assert without_styles(on_terminal(*FIT, width=width)) == text
+    everywhere(f"fit-{width}", *FIT, width=width)
 
 
 @pytest.mark.parametrize("count", SIZES)

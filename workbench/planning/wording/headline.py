@@ -91,7 +91,7 @@ def _cost(review: Review) -> str:
     if review.head.is_refused:
         # The nodes of the environment are unknown; the shares of the models without errors are not.
         share = planned_share(review)
-        return f"the planned models {whole_usd(share)} a month" if share else ""
+        return f"the planned models cost {whole_usd(share)} a month" if share else ""
     now, _, most = environment_costs(review)
     if now.after is None:
         return "costs unknown"
