@@ -194,6 +194,17 @@ class Workload:
         return str(self.body["metadata"]["namespace"])
 
     @property
+    def kept_fields(self) -> tuple[str, ...]:
+        """Fields that updates must leave as they are: the replicas, if an autoscaler sets them.
+
+        Under server-side apply, a field that its only owner no longer sets returns to its default: leaving out the
+        replicas would delete all but one when an autoscaler is added. The provider keeps the value of a field whose
+        changes are ignored, and leaves it out once another manager has set it (``handleSSAIgnoreFields`` in
+        provider/pkg/await/await.go of pulumi/pulumi-kubernetes).
+        """
+        return ("spec.replicas",) if self.most is not None and "replicas" not in self.body["spec"] else ()
+
+    @property
     def size(self) -> int:
         """Pods of one replica."""
         return self.shape.size_of(self.body)

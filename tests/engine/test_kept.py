@@ -10,6 +10,7 @@ from tests.engine.live import gone
 from tests.engine.support import Stack, config_map, kube_object, register
 from tests.engine.test_cluster import deployment
 from toolkit.kube import Kube
+from toolkit.kube.managed_fields import has_field, owned_fields
 from workbench.engine.apply.objects import MANAGER
 from workbench.engine.local import RunOptions
 from workbench.errors import WorkbenchError
@@ -71,6 +72,48 @@ def test_ignored_fields_keep_what_others_set(live: Stack, kube: Kube, namespace:
     spec = kube.get("apps/v1", "Deployment", "web", namespace)["spec"]
     assert spec["replicas"] == 2
     assert spec["template"]["spec"]["containers"][0]["image"] == "registry.example/x:2"
+    live.destroy()
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])
+def test_an_autoscaler_takes_the_replicas_over(live: Stack, kube: Kube, namespace: str, kind: str) -> None:
+    def program(image: str, replicas: int | None) -> Callable[[], None]:
+        def run() -> None:
+            provider = live.provider()
+            space = register(
+                kube_object("v1", "Namespace", namespace), pulumi.ResourceOptions(provider=provider), "space"
+            )
+            value = deployment("web", namespace, "a", replicas=replicas or 0)
+            value["kind"] = kind
+            value["spec"]["template"]["spec"]["containers"][0]["image"] = image
+            if kind == "StatefulSet":
+                value["spec"]["serviceName"] = "web"
+            if replicas is None:
+                del value["spec"]["replicas"]
+            kept = ["spec.replicas"] if replicas is None else None
+            register(value, pulumi.ResourceOptions(provider=provider, depends_on=[space], ignore_changes=kept))
+
+        return run
+
+    path = kube.path("apps/v1", kind, "web", namespace)
+
+    def replicas() -> int:
+        return int(kube.request("GET", path)["spec"]["replicas"])
+
+    live.options = RunOptions(wait=False)
+    live.up(program("registry.example/x:1", 3))
+    live.up(program("registry.example/x:1", None))
+    assert replicas() == 3
+    # What the HPA's controller does (k8s.io/kubernetes pkg/controller/podautoscaler: scaleNamespacer.Scales.Update).
+    scale = f"{path}/scale?fieldManager=kube-controller-manager"
+    kube.request("PATCH", scale, body={"spec": {"replicas": 5}}, content_type="application/merge-patch+json")
+    live.up(program("registry.example/x:2", None))
+    assert replicas() == 5
+    owned = owned_fields(kube.request("GET", path), lambda manager: manager == MANAGER)
+    assert not has_field(owned, ["spec", "replicas"])
+    assert has_field(owned, ["spec", "template"])
+    live.up(program("registry.example/x:2", 2))
+    assert replicas() == 2
     live.destroy()
 
 

@@ -36,6 +36,16 @@ def owned_fields(live: Mapping[str, Any], is_owner: Callable[[str], bool]) -> Fi
     return fields
 
 
+def has_field(fields: Fields, path: Sequence[str]) -> bool:
+    """Return whether a set contains the field at a path of names, or a field below it."""
+    below: Fields | None = fields
+    for name in path:
+        if below is None:
+            return False
+        below = below.get(f"f:{name}")
+    return below is not None
+
+
 def union(first: Fields, second: Fields) -> Fields:
     """Return the fields of both sets."""
     return {

@@ -88,12 +88,15 @@ class WorkloadComponent(pulumi.ComponentResource):
         """Create the objects, autoscalers after their targets, and set the URLs of load balancers."""
         endpoints = {id(endpoint.body): endpoint for endpoint in rendered.endpoints}
         targets = {id(scaler.body): scaler.target for scaler in rendered.autoscalers}
+        kept = {id(workload.body): list(workload.kept_fields) for workload in rendered.workloads}
         created: dict[Key, KubernetesObject] = {}
         for value in rendered.objects:
             scaled = [created[target] for target in (targets.get(id(value)),) if target in created]
             # Pods mount shared objects. If an operator creates the pods, its resource is the first object.
             needs = before if not created or shape_of(value) else scaled
-            options = pulumi.ResourceOptions(parent=self, depends_on=needs or None)
+            options = pulumi.ResourceOptions(
+                parent=self, depends_on=needs or None, ignore_changes=kept.get(id(value)) or None
+            )
             if id(value) in targets and value["metadata"]["name"] != rendered.name:
                 options.aliases = _beside(name, rendered.name, value, opts)
             child = kubernetes_object(value, logical_name(name, rendered.name, value), options)
@@ -171,4 +174,8 @@ def render_one(
     report_errors(planned.problems)
     rendered = next(item for item in planned.fleet.rendered if item.source is resource)
     item = replace(rendered, warnings=planned.problems)
-    return replace(item, workloads=tuple(map(without_replicas, item.workloads))) if autoscaled else item
+    if not autoscaled:
+        return item
+    # The other component knows the bounds; here it matters only that there are some.
+    workloads = tuple(replace(without_replicas(workload), most=workload.replicas) for workload in item.workloads)
+    return replace(item, workloads=workloads)

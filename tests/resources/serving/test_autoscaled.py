@@ -11,7 +11,7 @@ from components.resources.llmaz import Playground, Service
 from components.resources.llmkube import InferenceService
 from components.resources.serving.arguments import InvalidArguments
 from tests.fleets import open_model, runner
-from tests.recorded import Recorded, deploy
+from tests.recorded import Entry, Recorded, deploy
 from tests.resources.serving.manifests import A10G, G6, weights
 
 MODEL = open_model("opt", "facebook/opt-125m", [A10G])
@@ -26,6 +26,11 @@ COMPONENTS: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "ModelServing": (ModelServing, {"template": {"roles": [ROLE]}}),
 }
+CPU = {
+    "type": "Resource",
+    "resource": {"name": "cpu", "target": {"type": "Utilization", "average_utilization": 50}},
+}
+SHORT = {"type": "Resource", "name": "cpu", "target_average_utilization": 50}
 WORKLOADS = ("kubernetes:apps/v1:Deployment", "kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet")
 
 
@@ -39,10 +44,14 @@ def deployed(name: str, **args: Any) -> Recorded:
     return deploy(program)
 
 
-def workload(name: str, **args: Any) -> dict[str, Any]:
+def registered(name: str, **args: Any) -> Entry:
     recorded = deployed(name, **args)
     (found,) = [entry for kind in WORKLOADS for entry in recorded.of(kind)]
-    return dict(found.inputs)
+    return found
+
+
+def workload(name: str, **args: Any) -> dict[str, Any]:
+    return dict(registered(name, **args).inputs)
 
 
 @pytest.mark.parametrize("name", COMPONENTS)
@@ -50,6 +59,26 @@ def test_replicas_are_left_alone(name: str) -> None:
     scaled, own = workload(name, autoscaled=True), workload(name)
     assert own["spec"].pop("replicas") == 1
     assert scaled == own
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_updates_keep_replicas_that_an_autoscaler_sets(name: str) -> None:
+    """Without this, adding an autoscaler would reset the replicas to the API server's default, 1."""
+    assert registered(name, autoscaled=True).registration.ignore_changes == ("spec.replicas",)
+    assert registered(name).registration.ignore_changes == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("Playground", {"min_replicas": 3, "max_replicas": 6, "metrics": [CPU]}),
+        ("InferenceService", {"autoscaling": {"max_replicas": 3, "metrics": [SHORT]}, "resources": {"cpu": "1"}}),
+    ],
+)
+def test_updates_keep_replicas_that_its_own_autoscaler_sets(name: str, args: dict[str, Any]) -> None:
+    found = registered(name, **args)
+    assert "replicas" not in found.inputs["spec"]
+    assert found.registration.ignore_changes == ("spec.replicas",)
 
 
 @pytest.mark.parametrize("name", COMPONENTS)

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from components.fleet.shapes import SHAPES
+from components.plan.review.differences import parse_path
 from toolkit.kube import Kube, KubeError, NoSuchKindError
+from toolkit.kube.managed_fields import has_field, owned_fields
 
 from ...errors import WorkbenchError
 from ..diff import ignored
@@ -79,13 +81,21 @@ def _put_status(kube: Kube, obj: dict[str, Any]) -> None:
 
 
 def with_live(kube: Kube, obj: dict[str, Any], paths: tuple[str, ...]) -> dict[str, Any]:
-    """Copy the live values at ignored paths into the object, so that applying it does not change them."""
+    """Make the object keep the live values at ignored paths, as the provider does.
+
+    A field that only others own is left out, so that this engine does not become one of its owners and conflict with
+    their next change. Any other gets its live value, because leaving out a field that this engine owns resets it.
+    """
     try:
         live = kube.request("GET", kube.path_of(obj))
     except KubeError:
         return obj
-    merged: dict[str, Any] = ignored(live, obj, paths)
-    return merged
+    own = owned_fields(live, lambda manager: manager == MANAGER)
+    others = owned_fields(live, lambda manager: manager != MANAGER)
+    for path in paths:
+        left_out = has_field(others, parse_path(path)) and not has_field(own, parse_path(path))
+        obj = ignored({} if left_out else live, obj, [path])
+    return obj
 
 
 def delete_object(kube: Kube, inputs: Mapping[str, Any], uid: str | None) -> bool:
