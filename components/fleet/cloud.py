@@ -15,6 +15,7 @@ from .instances import Instance
 from .load_balancers import BalancerSeconds, LoadBalancers
 from .nodes.groups import NodeGroupDemand
 from .nodes.policy import NodePolicy, Reservation
+from .nodes.replacement import NodeReplacement, NodeSource
 from .objects import Object
 from .prices import PriceList
 from .rendered import Fleet
@@ -81,6 +82,18 @@ class NodePlan(Protocol):
     def held(self) -> Sequence[Reservation]:
         """Reserved capacity that is billed whether or not it is used; empty if nodes are billed by use."""
 
+    @property
+    def node_labels(self) -> Mapping[str, str]:
+        """All known labels of its nodes."""
+
+    @property
+    def sources(self) -> Sequence[NodeSource]:
+        """The resources that its nodes come from; empty if the stack does not own them."""
+
+    @property
+    def replacement(self) -> NodeReplacement | None:
+        """How its nodes are replaced one after another; None if unknown."""
+
 
 class ResourceUpdates(Protocol):
     """Effects of updates on resources of a cloud's Pulumi provider; empty results if no source documents them."""
@@ -96,6 +109,9 @@ class ResourceUpdates(Protocol):
 
     def rolling_fields(self, type_token: str) -> tuple[str, ...]:
         """Return the fields of a resource whose change replaces the nodes that are created from it."""
+
+    def rolling_on_removal(self, type_token: str) -> tuple[str, ...]:
+        """Return those of the rolling fields that list what nodes may have: only nodes with a removed value go."""
 
     def deletes_first(self, type_token: str, inputs: Mapping[str, Any]) -> bool:
         """Return whether a replacement deletes the old resource first, unless the program says otherwise."""

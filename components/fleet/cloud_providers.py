@@ -88,6 +88,11 @@ def rolling_fields(type_token: str) -> tuple[str, ...]:
     return tuple(field for cloud in providers().values() for field in cloud.updates.rolling_fields(type_token))
 
 
+def rolling_on_removal(type_token: str) -> tuple[str, ...]:
+    """Return the rolling fields that replace only nodes whose value is removed; see ``ResourceUpdates``."""
+    return tuple(field for cloud in providers().values() for field in cloud.updates.rolling_on_removal(type_token))
+
+
 def renewed_outputs(type_token: str) -> Mapping[str, tuple[str, ...]]:
     """Return the outputs of a resource that an in-place update changes; see ``ResourceUpdates``."""
     return {

@@ -13,6 +13,7 @@ from components.fleet.images import PullThroughCache
 from components.fleet.instances import Instance
 from components.fleet.nodes.groups import NodeGroupDemand, node_groups
 from components.fleet.nodes.policy import NodePolicy, Reservation
+from components.fleet.nodes.replacement import NodeReplacement, NodeSource
 from components.fleet.objects import Object
 from components.fleet.prices import Buying, DiskRate, Flat, Per, Quote, fixed_quote
 from components.fleet.rendered import Fleet
@@ -61,6 +62,10 @@ class ToyUpdates:
         return {}
 
     def rolling_fields(self, type_token: str) -> tuple[str, ...]:
+        """Return nothing."""
+        return ()
+
+    def rolling_on_removal(self, type_token: str) -> tuple[str, ...]:
         """Return nothing."""
         return ()
 
@@ -123,6 +128,8 @@ class ToyGroup:
     disk: ToyDisk | None = None
     held: tuple[Reservation, ...] = ()
     existing: tuple[str, ...] = ()
+    sources: tuple[NodeSource, ...] = ()
+    replacement: NodeReplacement | None = None
 
     @property
     def name(self) -> str:
@@ -143,6 +150,11 @@ class ToyGroup:
     def maximum(self) -> int:
         """Twice what is needed."""
         return 2 * self.demand.nodes
+
+    @property
+    def node_labels(self) -> Mapping[str, str]:
+        """Those of the demand."""
+        return self.demand.labels
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The snapshot of a project folder, made by running its program without a cluster, cloud account or credentials."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,7 +70,7 @@ def take(
     else:
         snapshot = Snapshot(project.stack)
     if recording.planned:
-        snapshot = _with_plan(snapshot, *recording.planned, virtual)
+        snapshot = _with_plan(snapshot, *recording.planned, virtual, recording.graph)
         if unbuilt is not None:
             from ..deploying.builds import missing_programs
 
@@ -148,9 +148,36 @@ def _title(node: "Node", inputs: Mapping[str, Any]) -> str:
     return f"{f'{package}:{module}' if package in _CLOUDS else kind or module or package} {registration.name}"
 
 
-def _with_plan(snapshot: Snapshot, settings: "Settings", planned: "Plan", virtual: "VirtualPlan | None") -> Snapshot:
+def _with_groups(
+    resources: Iterable[RegisteredResource],
+    graph: "ResourceGraph | None",
+    sources: Mapping[tuple[str, str], Mapping[str, int]],
+) -> Iterator[RegisteredResource]:
+    """Yield the resources with the node groups that they belong to.
+
+    Args:
+        resources: The resources of a program.
+        graph: Its graph.
+        sources: The nodes of each group, by type and name of the resources that they come from.
+    """
+    for resource in resources:
+        node = graph.nodes.get(resource.urn) if graph else None
+        parent = graph.nodes.get(node.registration.parent) if graph and node else None
+        component = f"{parent.registration.name}-" if parent else ""
+        belongs = bool(component) and resource.name.startswith(component)
+        nodes_of = sources.get((resource.type, resource.name.removeprefix(component))) if belongs else None
+        yield replace(resource, nodes_of=dict(nodes_of)) if nodes_of else resource
+
+
+def _with_plan(
+    snapshot: Snapshot,
+    settings: "Settings",
+    planned: "Plan",
+    virtual: "VirtualPlan | None",
+    graph: "ResourceGraph | None",
+) -> Snapshot:
     """Add the plan to a snapshot; a plan exists even if the program rejects it."""
-    from components.plan.review.planned import snapshot_of
+    from components.plan.review.planned import node_sources, snapshot_of
     from stacks.costs import environment_bill
 
     bill = environment_bill(settings, planned)
@@ -159,7 +186,7 @@ def _with_plan(snapshot: Snapshot, settings: "Settings", planned: "Plan", virtua
     return replace(
         snapshot_of(planned, snapshot.stack, bill),
         notes=snapshot.notes,
-        resources=snapshot.resources,
+        resources=tuple(_with_groups(snapshot.resources, graph, node_sources(planned))),
         sources=snapshot.sources,
         endpoints=snapshot.endpoints,
     )

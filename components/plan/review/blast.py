@@ -1,26 +1,33 @@
 """The blast radius: the effect of a change on running replicas."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
+from ...fleet.demand import INSTANCE_TYPE_LABEL
+from ...fleet.nodes.unschedulable import NodeKind
 from ...fleet.shapes import pod_templates, shape_of
 from ..costs.bill import CostKind
 from ..costs.nodes import node_item_name
 from ..starts.reading import shape_facts
 from .differences import Path, differences, path_text
-from .nodes import NodeChange, node_changes
+from .drains import NodeLoad, drained, fails
+from .nodes import NodeChange
 from .renames import Renames
 from .review import Blast, ChangeKind, Interruption, ModelChange, ResourceChange
 from .rollouts import Rollout, rollout_of, update_of
-from .room import Room
-from .snapshot import Snapshot, WorkloadState
+from .room import CLOUD, Room
+from .snapshot import NodeGroupState, RegisteredResource, Snapshot, WorkloadState
 from .spans import about, span
 from .starts import StartEstimate, grace_seconds, source, start_estimate
 from .units import Units, is_replaced, unit_rollout
 
 _CLAIM = "PersistentVolumeClaim"
 _HOUR, _PLACES = 3600, 4
+_ANY = [{"operator": "Exists"}]
+"""Tolerations of every taint: pods tolerate the taints of the nodes that they run on."""
+_WAIT_FOR, _SKIP_AWAIT = "pulumi.com/waitFor", "pulumi.com/skipAwait"
 OUTAGE = "an outage: its operator deletes all replicas before it creates new ones"
 
 
@@ -30,11 +37,12 @@ def blasts(
     changes: Sequence[ResourceChange],
     models: Iterable[ModelChange],
     renames: Renames,
+    nodes: Mapping[str, NodeChange],
 ) -> tuple[Blast, ...]:
     """Return the effect on each workload that changes, ordered by title."""
     before = {workload.title: workload for workload in base.workloads}
     after = {workload.title: workload for workload in head.workloads}
-    site = _Surroundings.of(base, head, changes, models, renames)
+    site = _Surroundings.of(base, head, changes, models, renames, nodes)
     effects = (_blast(before.get(title), after.get(title), site) for title in sorted({*before, *after}))
     return tuple(blast for blast in effects if blast)
 
@@ -45,7 +53,8 @@ class _Surroundings:
 
     Attributes:
         replaced: Fields that require replacement, by title of the replaced object.
-        nodes: Changes of node groups, by name.
+        nodes: Changes of the nodes on which pods run before the change, by name of their group.
+        awaited: Titles of the workloads whose rollout ends before anything is deleted.
         models: Bytes of weights and number of layers, by title of the workload.
         successors: Titles of the workloads that replace a removed one, by its title.
         predecessors: Removed workloads, by title of their successor.
@@ -61,6 +70,9 @@ class _Surroundings:
     predecessors: Mapping[str, tuple[WorkloadState, ...]]
     units: Units
     prices: Mapping[str, Decimal]
+    awaited: frozenset[str] = frozenset()
+    groups: Mapping[str, NodeGroupState] = field(default_factory=dict)
+    """Node groups before the change."""
 
     @classmethod
     def of(
@@ -70,6 +82,7 @@ class _Surroundings:
         changes: Sequence[ResourceChange],
         models: Iterable[ModelChange],
         renames: Renames,
+        nodes: Mapping[str, NodeChange],
     ) -> "_Surroundings":
         successors, predecessors = _replacements(base, head, models, renames)
         return cls(
@@ -79,12 +92,14 @@ class _Surroundings:
                 for change in changes
                 if change.kind is ChangeKind.REPLACED
             },
-            node_changes(head.groups, changes),
+            nodes,
             {**_models(base), **_models(head)},
             successors,
             predecessors,
             Units.of(base, head),
-            _node_prices(head),
+            {**_node_prices(base), **_node_prices(head)},
+            frozenset(resource.title for resource in head.resources if _is_awaited(resource)),
+            {group.name: group for group in base.groups},
         )
 
     def start(self, workload: WorkloadState, *, new_node: bool, new_image: bool) -> StartEstimate:
@@ -98,10 +113,22 @@ class _Surroundings:
             layers=layers,
         )
 
-    def node_cost(self, workload: WorkloadState, seconds: int | None) -> Decimal | None:
-        """Return the cost of nodes of a workload for some seconds; None if unknown."""
-        price = self.prices.get(workload.group)
+    def node_cost(self, group: str, seconds: int | None) -> Decimal | None:
+        """Return the cost of nodes of a group for some seconds; None if unknown."""
+        price = self.prices.get(group)
         return None if seconds is None or price is None else round(price * seconds / _HOUR, _PLACES)
+
+    def nodes_left(self, old: WorkloadState, new: WorkloadState) -> int:
+        """Return the nodes that a workload leaves for those of another group, and that stay until it has moved."""
+        group = self.groups.get(old.group)
+        if old.group == new.group or group is None or group.made_by != CLOUD:
+            return 0
+        return NodeLoad.of(old, group).nodes
+
+    def accelerators_left(self, old: WorkloadState, new: WorkloadState) -> int:
+        """Return the accelerators of these nodes."""
+        group = self.groups.get(old.group)
+        return self.nodes_left(old, new) * group.accelerators if group else 0
 
     def slowest_start(self, workload: WorkloadState, extra: int, *, new_image: bool) -> StartEstimate:
         """Return the start of a replica, or of a workload that is replaced with it and takes longer.
@@ -116,6 +143,22 @@ class _Surroundings:
             for member in self.units.members(workload)
         ]
         return next((start for start in starts if start.seconds is None), max(starts, key=lambda s: s.seconds or 0))
+
+
+def _is_awaited(resource: RegisteredResource) -> bool:
+    """Whether Pulumi waits for the rollout of a workload before it deletes anything.
+
+    Its Kubernetes provider waits for workloads of Kubernetes itself unless an annotation says otherwise, and for
+    others only if one says so (pulumi/pulumi-kubernetes, provider/pkg/await and metadata/overrides.go).
+    """
+    shape = shape_of(resource.inputs) if resource.is_object else None
+    metadata = resource.inputs.get("metadata")
+    if shape is None or not isinstance(metadata, Mapping):
+        return False
+    annotations = metadata.get("annotations") or {}
+    if shape.rollout_status is None:
+        return _WAIT_FOR in annotations
+    return str(annotations.get(_SKIP_AWAIT, "false")) != "true"
 
 
 def _node_prices(head: Snapshot) -> dict[str, Decimal]:
@@ -218,15 +261,19 @@ def _change(old: WorkloadState, new: WorkloadState, site: _Surroundings) -> Blas
     causes = (*causes, *scaled)
     if new.title in site.replaced:
         return _recreation(new, site, (*site.replaced[new.title], *causes), new_image=_has_new_image(restarts))
-    if (restarts or by_operator) and old.replicas[0] and new.replicas[0]:
-        cold = old.group != new.group or _has_new_image(restarts)
+    runs = bool(old.replicas[0] and new.replicas[0])
+    nodes = site.nodes.get(old.group) if runs else None
+    if (restarts or by_operator) and runs:
+        stays = nodes is not None and nodes.at_once and _may_stay(new, nodes)
+        cold = (old.group != new.group and not stays) or _has_new_image(restarts)
         rollout = unit_rollout(new) if by_operator else rollout_of(dict(new.body), new.replicas[0])
-        return _rolling_update(new, site, rollout, causes, new_image=cold)
+        update = _rolling_update(old, new, site, rollout, causes, new_image=cold)
+        return _with_nodes(update, new, site, nodes) if nodes else update
     claims = tuple(title for title in _claims(new) if title in site.replaced)
     if claims and old.replicas[0]:
         return _recreation(new, site, tuple(f"{title} is replaced" for title in claims), new_image=False)
-    if old.replicas[0] and (nodes := site.nodes.get(new.group)):
-        return _node_replacement(new, site, nodes)
+    if nodes:
+        return _node_effect(new, site, nodes)
     if scaled:
         return _scaling(old, new, site, scaled)
     if not paths:
@@ -285,7 +332,13 @@ def _scaling(old: WorkloadState, new: WorkloadState, site: _Surroundings, causes
 
 
 def _rolling_update(
-    new: WorkloadState, site: _Surroundings, rollout: Rollout, causes: tuple[str, ...], *, new_image: bool
+    old: WorkloadState,
+    new: WorkloadState,
+    site: _Surroundings,
+    rollout: Rollout,
+    causes: tuple[str, ...],
+    *,
+    new_image: bool,
 ) -> Blast:
     """Return the effect of a new pod template."""
     if not rollout.replicas:
@@ -296,7 +349,9 @@ def _rolling_update(
             units = "groups" if shape and shape.has_groups else "pods"
             reason = f"the partition excludes all {units} from the update"
         return Blast(new.title, new.served, Interruption.NONE, 0, because=(*causes, reason), waves=0)
-    pending = site.room.pending(new, rollout.extra, rollout.extra)
+    # In another group, the new replicas are never more than those at rest: the old ones have nodes of their own.
+    more = rollout.extra if old.group == new.group else 0
+    pending = site.room.pending(new, rollout.extra, more)
     if pending and rollout.short:
         # The update proceeds as old replicas free their accelerators.
         rollout, pending = Rollout(rollout.replicas, rollout.short, 0, -(-rollout.replicas // rollout.short)), 0
@@ -319,10 +374,10 @@ def _rolling_update(
             causes,
             "",
             rollout.waves,
-            f"{_pending_reason(pending, new, site.room, extra)}; the update waits, and old replicas keep serving",
+            f"{_pending_reason(pending, new, site.room, more)}; the update waits, and old replicas keep serving",
             pending,
         )
-    nodes = site.room.extra_nodes(new, extra)
+    nodes = site.room.extra_nodes(new, more) + site.nodes_left(old, new)
     node_seconds = None if seconds is None else nodes * seconds
     return Blast(
         new.title,
@@ -331,14 +386,14 @@ def _rolling_update(
         rollout.replicas,
         rollout.short,
         seconds if gap else 0,
-        extra * new.accelerators,
+        max(extra * new.accelerators, site.accelerators_left(old, new)),
         causes,
         _estimate("short for" if gap else "no capacity is missing; takes", first, seconds, rollout, ending),
         rollout.waves,
         OUTAGE if new.unit and rollout.short >= new.replicas[0] else "",
         extra_nodes=nodes,
         extra_node_seconds=node_seconds,
-        extra_usd=site.node_cost(new, node_seconds),
+        extra_usd=site.node_cost(old.group, node_seconds),
     )
 
 
@@ -355,12 +410,120 @@ def _starts_in_order(workload: WorkloadState) -> bool:
     return shape is not None and shape.starts_in_order(dict(workload.body))
 
 
-def _node_replacement(new: WorkloadState, site: _Surroundings, nodes: NodeChange) -> Blast:
-    """Return the effect of replacing nodes, and the pods on them."""
-    number = new.replicas[0]
-    at_once = number if nodes.at_once else min(number, max(1, nodes.accelerators // max(1, new.accelerators)))
-    rollout = Rollout(number, at_once, 0, -(-number // at_once))
-    return _interruption(new, site, rollout, (nodes.because,), new_node=nodes.at_once, new_image=True)
+def _with_nodes(update: Blast, new: WorkloadState, site: _Surroundings, nodes: NodeChange) -> Blast:
+    """Return the effect of an update of a workload whose nodes change too.
+
+    Pulumi deletes after all creations and updates. By then the pods of a rollout that it waited for run on the nodes
+    that their template selects, so that they do not notice the deletion of others.
+    """
+    if not update.replicas:
+        return _node_effect(new, site, nodes)
+    if not nodes.at_once:
+        return _both(update, _node_effect(new, site, nodes))
+    if new.title in site.awaited and not update.pending and not _may_stay(new, nodes):
+        if nodes.meanwhile:
+            return _both(update, _one_after_another(new, site, nodes))
+        return replace(update, because=(*update.because, nodes.because))
+    return _both(update, _removal(new, site, nodes))
+
+
+def _may_stay(workload: WorkloadState, nodes: NodeChange) -> bool:
+    """Whether the new pods of a workload may run on the nodes that are deleted."""
+    labels = nodes.group.labels or {INSTANCE_TYPE_LABEL: nodes.group.instance_type}
+    kind = NodeKind(nodes.group.name, {}, labels)
+    pods = [template.body["spec"] for template in pod_templates(dict(workload.body))]
+    return any(not kind.obstacle({**pod, "tolerations": _ANY}, {}) for pod in pods)
+
+
+def _both(first: Blast, then: Blast) -> Blast:
+    """Return the effect of two changes that each restart the replicas."""
+    seconds = None if None in (first.seconds, then.seconds) else (first.seconds or 0) + (then.seconds or 0)
+    return replace(
+        then,
+        disruption=Interruption.GAP if first.short or then.short else Interruption.SURGE,
+        replicas=max(first.replicas, then.replicas),
+        short=max(first.short, then.short),
+        seconds=seconds,
+        extra_accelerators=max(first.extra_accelerators, then.extra_accelerators),
+        because=(*first.because, *then.because),
+        estimate=f"first, {first.estimate}; then, {then.estimate}",
+        waves=first.waves + then.waves,
+        warning="; ".join(filter(None, (first.warning, then.warning))),
+        pending=max(first.pending, then.pending),
+    )
+
+
+def _node_effect(new: WorkloadState, site: _Surroundings, nodes: NodeChange) -> Blast:
+    """Return the effect on a workload whose template stays the same and whose nodes change."""
+    if nodes.at_once:
+        return _removal(new, site, nodes)
+    return _one_after_another(new, site, nodes)
+
+
+def _removal(new: WorkloadState, site: _Surroundings, nodes: NodeChange) -> Blast:
+    """Return the effect of deleting nodes: their pods are evicted, and stay Pending until there are others."""
+    load = NodeLoad.of(new, nodes.group)
+    number = load.replicas if nodes.nodes is None else min(load.replicas, nodes.nodes * load.per_node)
+    moves_back = nodes.group.name == new.group
+    new_node = new.group in site.room.groups and (moves_back or site.room.needs_node(new, 0))
+    if nodes.replacement.deletion_waits and new.evicted_at_once:
+        # Each eviction waits until the replicas serve again; nodes for all pods are launched together.
+        short = min(number, new.evicted_at_once)
+        rollout = Rollout(number, short, 0, math.ceil(number / short))
+    else:
+        rollout = Rollout(number, number, 0, number if _starts_in_order(new) else 1)
+    return _interruption(new, site, rollout, (nodes.because,), new_node=new_node, new_image=True, ahead=True)
+
+
+def _one_after_another(new: WorkloadState, site: _Surroundings, nodes: NodeChange) -> Blast:
+    """Return the effect of replacing nodes one after another, and the pods on them."""
+    how, budget = nodes.replacement, new.evicted_at_once
+    if how.blocked:
+        warning = f"the nodes stay as they are until there is room: {how.blocked}"
+        return Blast(new.title, new.served, Interruption.NONE, 0, because=(nodes.because,), warning=warning, waves=0)
+    load = NodeLoad.of(new, nodes.group)
+    # Without a budget, pods may leave faster than nodes start after the first ones.
+    new_node = not how.surge or (not budget and not how.launches_each and load.nodes > how.surge)
+    start = site.start(new, new_node=new_node, new_image=True)
+    grace = grace_seconds(dict(new.body))
+    each = None if start.seconds is None else start.seconds + grace
+    node = dict(site.start(new, new_node=True, new_image=True).parts).get("node", 0)
+    drain = drained(load, how, budget, each, node)
+    warnings = []
+    if drain.overlaps and load.replicas > 1:
+        warnings.append(
+            "nothing keeps the next node from being drained before the evicted replicas serve again; "
+            "hardening.disruptionBudgets: true does, one replica at a time"
+        )
+    if fails(load, how, budget, each):
+        limit = about(how.patience or 0)
+        warnings.append(
+            f"a drain waits at most {limit.removeprefix('about ')} for the disruption budget, and then "
+            + ("the pods are deleted" if how.forced else "the update of the nodes fails")
+        )
+    node_seconds = None if drain.seconds is None else how.surge * (node + drain.seconds)
+    return Blast(
+        new.title,
+        new.served,
+        Interruption.GAP,
+        drain.rollout.replicas,
+        drain.rollout.short,
+        drain.seconds,
+        how.surge * nodes.group.accelerators,
+        (nodes.because,),
+        _estimate(
+            "short for",
+            start,
+            drain.seconds,
+            None if drain.overlaps else drain.rollout,
+            grace if drain.overlaps else grace * drain.rollout.waves,
+        ),
+        drain.rollout.waves,
+        "; ".join(warnings),
+        extra_nodes=how.surge,
+        extra_node_seconds=node_seconds,
+        extra_usd=site.node_cost(nodes.group.name, node_seconds),
+    )
 
 
 def _interruption(
@@ -371,12 +534,27 @@ def _interruption(
     *,
     new_node: bool,
     new_image: bool,
+    ahead: bool = False,
 ) -> Blast:
+    """Return the effect of ending replicas before new ones start.
+
+    Args:
+        new: The workload.
+        site: What surrounds it.
+        rollout: How many replicas end at a time.
+        causes: Why.
+        new_node: Whether a new replica waits for a node.
+        new_image: Whether its node has to pull the image.
+        ahead: Whether the nodes of later replicas start together with that of the first.
+    """
     start = site.start(new, new_node=new_node, new_image=new_image)
+    later = site.start(new, new_node=new_node and not ahead, new_image=new_image)
     # Replicas that are all removed at once terminate at the same time.
     ends = 1 if rollout.short == rollout.replicas else rollout.waves
     ending = grace_seconds(dict(new.body)) * ends
-    seconds = None if start.seconds is None else start.seconds * rollout.waves + ending
+    seconds = None
+    if start.seconds is not None:
+        seconds = start.seconds + (later.seconds or 0) * (rollout.waves - 1) + ending
     return Blast(
         new.title,
         new.served,

@@ -8,6 +8,7 @@ from typing import Any
 from ..costs.bill import ModelCost
 from .blast import blasts
 from .differences import value_text
+from .nodes import node_changes, noted
 from .renames import Renames
 from .resources import resource_changes
 from .review import EndpointChange, ModelChange, Review, Thresholds
@@ -68,11 +69,13 @@ def _review(head: Snapshot, base: Snapshot | None, reasons: tuple[str, ...]) -> 
     if head.is_refused or base.is_refused:
         return Review(head, base, models=models, new=new, fixed=fixed, notes=tuple(notes), failures=reasons)
     changes = resource_changes(base.resources, head.resources, base.sources, head.sources)
+    nodes = node_changes(base, head, changes)
+    changes = noted(changes, nodes)
     return Review(
         head,
         base,
         changes=changes,
-        blasts=blasts(base, head, changes, models, renames),
+        blasts=blasts(base, head, changes, models, renames, nodes),
         models=models,
         endpoints=tuple(_endpoints(base.endpoints, head.endpoints)),
         new=new,

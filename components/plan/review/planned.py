@@ -112,7 +112,28 @@ def _state(item: Rendered, workload: Workload, planned: Plan, least: Mapping[Key
         fallbacks=tuple(dict.fromkeys(name for name in names if name != group)),
         unit=workload.unit,
         start=planned.starts.get(title_of(workload)),
+        evicted_at_once=_evicted_at_once(item, workload),
     )
+
+
+def _evicted_at_once(item: Rendered, workload: Workload) -> int | None:
+    """Return the limit of the disruption budget that is rendered with a workload; None without one."""
+    for body in item.others:
+        if body["kind"] == "PodDisruptionBudget" and body["spec"]["selector"]["matchLabels"] == workload.selector:
+            return int(body["spec"]["maxUnavailable"])
+    return None
+
+
+def node_sources(planned: Plan) -> dict[tuple[str, str], dict[str, int]]:
+    """Return the resources that nodes come from, as the nodes of each group that disappear with it.
+
+    They are known by their type and their logical name, without that of their component.
+    """
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for group in planned.cloud_groups:
+        for source in group.sources:
+            found.setdefault((source.type, source.name), {})[group.name] = source.nodes
+    return found
 
 
 def _taking(choices: Sequence[NodeChoice], planned: Plan) -> list[str]:
@@ -157,6 +178,8 @@ def groups_of(planned: Plan) -> tuple[NodeGroupState, ...]:
                 accelerators=facts.accelerators if facts else 0,
                 made_by="cloud" if own else "simulated" if planned.environment.simulated else "",
                 identity=own.id if own else "",
+                labels=dict(own.node_labels) if own else {},
+                replacement=own.replacement if own else None,
             )
         )
     return tuple(states)

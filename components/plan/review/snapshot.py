@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...checks.memory.cases import MemoryVerdict
+from ...fleet.nodes.replacement import NodeReplacement
 from ...fleet.workloads import UpdateUnit
 from ..costs.bill import Bill
 from ..starts.budget import StartBudget
@@ -51,6 +52,8 @@ class RegisteredResource:
         goes_with: URNs in ``deleted_with``: it is replaced together with each.
         protected: Whether Pulumi refuses to delete it.
         retained: Whether Pulumi keeps it when the program no longer contains it.
+        nodes_of: Node groups whose nodes come from it, each with the most nodes that disappear with it; 0 if nodes
+            stay without it, as without a template.
     """
 
     urn: str
@@ -67,6 +70,7 @@ class RegisteredResource:
     goes_with: tuple[str, ...] = ()
     protected: bool = False
     retained: bool = False
+    nodes_of: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_object(self) -> bool:
@@ -147,6 +151,7 @@ class WorkloadState:
         start: The cold start of a replica; None without accelerators.
         role: Its role if a resource has several workloads, such as ``prefill``.
         operated: Whether an operator creates it, and so controls its updates.
+        evicted_at_once: Replicas that a disruption budget lets a drain evict at the same time; None without one.
     """
 
     title: str
@@ -162,6 +167,7 @@ class WorkloadState:
     fallbacks: tuple[str, ...] = ()
     unit: UpdateUnit | None = None
     start: StartBudget | None = None
+    evicted_at_once: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +181,8 @@ class NodeGroupState:
         accelerators: Accelerators of one node.
         made_by: ``cloud`` for nodes created on demand, or ``simulated``; empty if another tool manages them.
         identity: Its ID in the cloud; a different one means a different group with other nodes.
+        labels: Known labels of its nodes; empty if none is known.
+        replacement: How its nodes are replaced one after another; None if unknown.
     """
 
     name: str
@@ -185,6 +193,8 @@ class NodeGroupState:
     accelerators: int
     made_by: str = ""
     identity: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    replacement: NodeReplacement | None = None
 
 
 @dataclass(frozen=True, slots=True)

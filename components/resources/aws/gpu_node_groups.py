@@ -26,6 +26,7 @@ from ...clouds.aws.nodes.autoscaler import discovery_tags
 from ...clouds.aws.nodes.launch import Interface
 from ...clouds.aws.nodes.owned import OwnedGroup
 from ...clouds.aws.nodes.plan import NodeGroupPlan, created, of_blocks
+from ...clouds.aws.nodes.replacement import owned_suffix
 from ...clouds.aws.nodes.sizes import CapacityBlock
 from ...clouds.aws.nodes.user_data import ClusterAddress, user_data
 from ...clouds.aws.words import Provisioner
@@ -113,7 +114,8 @@ class GpuNodeGroups(pulumi.ComponentResource):
         }
         cluster = args["cluster_plain_name"]
         self.owned = [
-            owned_node_group(f"{name}-owned-{group.name}", cluster, group, self._tags, self) for group in owned
+            owned_node_group(f"{name}-{owned_suffix(group.name)}", cluster, group, self._tags, self)
+            for group in owned
         ]
         self.names = pulumi.Output.all(*(group.node_group_name for group in (*self.groups.values(), *self.owned)))
         self.bounded = [

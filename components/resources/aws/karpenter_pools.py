@@ -24,6 +24,7 @@ from ...clouds.aws.nodes.karpenter import (
     static_pool,
 )
 from ...clouds.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, created
+from ...clouds.aws.nodes.replacement import class_suffix
 from ...clouds.aws.words import Provisioner
 from ...fleet.objects import Object
 from ..serving.objects import KubernetesObject, kubernetes_object, token
@@ -118,7 +119,7 @@ class KarpenterPools(pulumi.ComponentResource):
         return Surroundings(subnets, security_groups, args["node_role_name"], self._tags, hops, close)
 
     def _class(self, value: Object) -> KubernetesObject:
-        name = f"{self._name}-{value['metadata']['name']}-class"
+        name = f"{self._name}-{class_suffix(str(value['metadata']['name']))}"
         return kubernetes_object(value, name, pulumi.ResourceOptions(parent=self))
 
     def _pool(self, value: Object, node_class_object: KubernetesObject) -> None:

@@ -13,7 +13,6 @@ from components.plan.review.snapshot import Snapshot, WorkloadState
 from tests.plan.review.revisions import (
     GIB,
     changed,
-    cloud,
     deployment,
     groups,
     node_group,
@@ -241,60 +240,6 @@ def test_a_claim_that_is_replaced_takes_its_pods_with_it() -> None:
 
 def test_the_claim_of_somebody_else_does_not() -> None:
     assert blasts(with_claim(mounting("other"), "gp2"), with_claim(mounting("other"), "gp3")) == []
-
-
-NODE_GROUP, TEMPLATE = "aws:eks/nodeGroup:NodeGroup", "aws:ec2/launchTemplate:LaunchTemplate"
-
-
-@pytest.mark.parametrize(
-    ("type_token", "field", "short", "waves"),
-    [
-        pytest.param(NODE_GROUP, "nodeGroupName", 3, 1, id="another group: all at once"),
-        pytest.param(NODE_GROUP, "releaseVersion", 1, 3, id="another image: one node after the other"),
-        pytest.param(TEMPLATE, "userData", 1, 3, id="another launch template: one node after the other"),
-        pytest.param(TEMPLATE, "tags", None, 0, id="tags of the template"),
-        pytest.param(NODE_GROUP, "labels", None, 0, id="labels of the group"),
-    ],
-)
-def test_nodes_that_go_take_pods_with_them(type_token: str, field: str, short: int | None, waves: int) -> None:
-    chat = workload(deployment(), replicas=(3, 3, 3))
-    before, after = (
-        revision(chat, resources=(resource(chat.body), cloud(type_token, "nodes-g6", {field: value})), weights=SIZE)
-        for value in ("a", "b")
-    )
-    found = blasts(before, after)
-    assert [(each.disruption, each.replicas, each.short, each.waves) for each in found] == (
-        [] if short is None else [(Interruption.GAP, 3, short, waves)]
-    )
-    assert all("nodes-g6" in each.because[0] and field in each.because[0] for each in found)
-
-
-@pytest.mark.parametrize(
-    ("capacity", "name", "taken"),
-    [
-        pytest.param("capacity-block", "nodes-g6-0a1b", True, id="of one of its Capacity Blocks"),
-        pytest.param("on-demand", "nodes-g6-0a1b", False, id="of another group, whose name is longer"),
-        pytest.param("capacity-block", "nodes-g6-us-east-1a", False, id="of a group in a zone"),
-    ],
-)
-def test_each_capacity_block_has_a_managed_node_group(capacity: str, name: str, *, taken: bool) -> None:
-    chat = workload(deployment(), replicas=(3, 3, 3))
-    held = replace(node_group(), capacity=capacity)
-    before, after = (
-        revision(
-            chat, resources=(resource(chat.body), cloud(NODE_GROUP, name, {"releaseVersion": value})), groups=(held,)
-        )
-        for value in ("a", "b")
-    )
-    assert bool(blasts(before, after)) == taken
-
-
-def test_the_nodes_of_others_take_nothing_with_them() -> None:
-    chat = workload(deployment())
-    before, after = (
-        revision(chat, resources=(cloud(NODE_GROUP, "nodes-g5", {"nodeGroupName": value}),)) for value in "ab"
-    )
-    assert blasts(before, after) == []
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,11 @@ def rolling_fields(type_token: str) -> tuple[str, ...]:
     return tuple(_updates()["rolled"].get(type_token, ()))
 
 
+def rolling_on_removal(type_token: str) -> tuple[str, ...]:
+    """Return those of the rolling fields that list what nodes may have: only nodes with a removed value go."""
+    return tuple(_updates()["rolled_on_removal"].get(type_token, ()))
+
+
 @functools.cache
 def _updates() -> dict[str, dict[str, Any]]:
     table: dict[str, Any] = load_table(__package__, "updates.yaml")

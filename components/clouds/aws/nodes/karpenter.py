@@ -14,6 +14,7 @@ from .labels import karpenter_capacity
 from .launch import OS_DISK_GIB, Disk, data_device
 from .plan import NodeEnvironment, NodeGroupPlan, release_of
 from .pool_rules import Disruption, GeneralPool
+from .replacement import static_name
 from .user_data import Start, karpenter_user_data
 
 _FAMILIES = {NodeImage.AL2023: "AL2023", NodeImage.BOTTLEROCKET: "Bottlerocket"}
@@ -71,7 +72,7 @@ def static_pool(plan: NodeGroupPlan, disruption: Disruption = _DEFAULT) -> Objec
         "disruption": disruption.wire(),
         "template": _template(plan),
     }
-    return pool_object(f"{plan.name}-static", spec)
+    return pool_object(static_name(plan.name), spec)
 
 
 def pool_object(name: str, spec: Object) -> Object:

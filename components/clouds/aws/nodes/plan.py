@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from ....fleet.instances import Instance, instance
 from ....fleet.nodes.groups import NodeGroupDemand, node_groups
 from ....fleet.nodes.policy import RESERVED, Capacity, NodePolicy, Reservation, TypePolicy
+from ....fleet.nodes.replacement import NodeReplacement, NodeSource
 from ....fleet.objects import Object
 from ....fleet.rendered import Fleet
 from ..facts.eks import ami_type, limits, system_ami_type
@@ -19,8 +20,9 @@ from .autoscaler import Bounds, autoscaler_tags
 from .labels import capacity_type, cloud_labels, own_labels
 from .launch import Boot, Disk, Interface, disk, interfaces, pulls_fast
 from .owned import API_EFFECTS, OwnedGroup
-from .pool_rules import PoolRules
+from .pool_rules import Disruption, PoolRules
 from .releases import eks_release, karpenter_release
+from .replacement import node_replacement, node_sources
 from .settings_location import SettingsLocation
 from .sizes import CapacityBlock, block_of, sizes_of
 from .user_data import Start
@@ -99,6 +101,10 @@ class NodeGroupPlan:
         blocks: The Capacity Blocks of its nodes, the reservation first.
         former: Name of the group before each Capacity Block got its own group; empty for other groups.
         existing: Names of existing node groups or pools with these nodes, which are not created then.
+        provisioner: What launches its nodes.
+        owned: Those of the existing groups that the stack owns.
+        disruption: When Karpenter replaces its nodes.
+        version: Kubernetes version of its nodes.
     """
 
     name: str
@@ -128,6 +134,20 @@ class NodeGroupPlan:
     blocks: tuple[CapacityBlock, ...] = ()
     former: str = ""
     existing: tuple[str, ...] = ()
+    provisioner: Provisioner = Provisioner.MANAGED
+    owned: tuple[OwnedGroup, ...] = ()
+    disruption: Disruption = field(default_factory=Disruption)
+    version: str = ""
+
+    @property
+    def sources(self) -> tuple[NodeSource, ...]:
+        """The resources that its nodes come from."""
+        return tuple(node_sources(self, of_blocks(self)))
+
+    @property
+    def replacement(self) -> NodeReplacement:
+        """How its nodes are replaced one after another."""
+        return node_replacement(self)
 
     @property
     def autoscaled(self) -> bool:
@@ -250,6 +270,10 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment,
         force_update=environment.force_update,
         blocks=tuple(block_of(held, environment.now) for held in _blocks(demand, rule)),
         existing=rule.existing_groups,
+        provisioner=environment.provisioner,
+        owned=environment.owned.get(node.name, ()),
+        disruption=environment.pools.disruption,
+        version=environment.version,
     )
 
 
