@@ -1,8 +1,11 @@
 """Every script that is rendered, in a real shell: what somebody wrote into a value is never run."""
 
 import json
-import re
+import os
 import shutil
+import signal
+import subprocess
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -117,7 +120,7 @@ SCRIPTS = {
         _group("leaderTemplate"), ("python3", "--api-key", "TOKEN", "--model-impl", "VALUE"), _JOINED
     ),
     "ray worker": Script(_group("workerTemplate"), ("ray", "--address=s-0.s.default:6379")),
-    "ollama": Script(_ollama, ("ollama", "run", "--", "VALUE"), {"sleep": "kill $PPID"}),
+    "ollama": Script(_ollama, ("ollama", "run", "--", "VALUE")),
     "loader with a cache": Script(_loader({"modelHub": {"modelID": "VALUE"}}, cache=CACHE), ("python", "main.py")),
     "folder of a bucket": Script(
         _loader({"uri": "oss://b.example.com/x.VALUE"}), ("python", "/workspace/models/models--x.VALUE")
@@ -166,6 +169,44 @@ def test_a_value_is_never_run(name: str, value: str, shell: str, tmp_path: Path)
     stated = expanded(value or ("" if "ray" in name else "q"), GIVEN)
     wanted = [value if word == "TOKEN" else word.replace("VALUE", stated) for word in script.call]
     assert any(call[0] == wanted[0] and all(word in call for word in wanted[1:]) for call in calls), calls
+
+
+def _may_have_processes_of_its_own() -> bool:
+    command = ["unshare", "--pid", "--fork", "true"]
+    return bool(shutil.which("unshare")) and subprocess.run(command, check=False, capture_output=True).returncode == 0
+
+
+SERVERS = {
+    "ray leader": {"ray": "", "python3": "echo 1"},
+    "ray worker": {"ray": "exec sleep 60"},
+    "ollama": {"ollama": "case $1 in serve) exec sleep 60 ;; esac"},
+}
+"""Scripts that run as long as the container, and what their programs do until it ends."""
+
+
+@pytest.mark.skipif(not _may_have_processes_of_its_own(), reason="may not create a PID namespace")
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_script_ends_when_it_is_told_to(name: str, shell: str, tmp_path: Path) -> None:
+    """The first process of a container has no default action for signals: without a trap it is killed in the end."""
+    container = SCRIPTS[name].container("q")
+    (tmp_path / "bin").mkdir()
+    for program, does in SERVERS[name].items():
+        (tmp_path / "bin" / program).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / "bin" / program).chmod(0o755)
+    words = [expanded(word, GIVEN) for word in (*container.get("command", ()), *container.get("args", ()))]
+    env = {**os.environ, **GIVEN, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    command = ["unshare", "--pid", "--fork", "--kill-child", shell, *words[1:]]
+    with subprocess.Popen(
+        command, env=env, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as own:
+        try:
+            time.sleep(1)
+            children = Path(f"/proc/{own.pid}/task/{own.pid}/children").read_text().split()
+            os.kill(int(children[0]), signal.SIGTERM)
+            own.wait(timeout=10)
+        finally:
+            own.kill()
 
 
 def _shells(documents: list[Object], **options: Any) -> Iterator[str]:
@@ -235,35 +276,6 @@ def test_a_value_behind_the_text_of_ones_own_script_may_be_anything() -> None:
     own = fleets.runtime(command=["sh", "-c"], recommendedConfigs=[config])
     got = fleets.container(fleets.open_model(source="ollama://a; b"), own, fleets.playground(**OWN))
     assert got["args"] == ['serve "$1"', "serve", "a; b"]
-
-
-def _has_hook(name: str) -> bool:
-    runtime = shipped(name)
-    return runtime is not None and runtime.spec.lifecycle is not None
-
-
-HOOKS = [name for name in sorted(shipped_names()) if _has_hook(name)]
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize("value", HOSTILE)
-@pytest.mark.parametrize("name", HOOKS)
-def test_what_an_engine_answers_to_a_hook_is_never_run(name: str, value: str, shell: str, tmp_path: Path) -> None:
-    """The kubelet hands hooks on as they are, so these are run without expansion."""
-    container = fleets.container(fleets.open_model(), fleets.playground(backendRuntimeConfig={"backendName": name}))
-    _, flag, text = container["lifecycle"]["preStop"]["exec"]["command"]
-    gauges = re.findall(r"'\^([\w:]+)'", text)
-    assert len(gauges) == 2
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "answer").write_text("".join(f"{gauge} {value}\n" for gauge in gauges))
-    for program, does in (("curl", f"cat {tmp_path / 'answer'}"), ("sleep", "kill $PPID")):
-        (tmp_path / "bin" / program).write_text(f"#!/bin/sh\n{does}\n")
-        (tmp_path / "bin" / program).chmod(0o755)
-    # The log of the container is that of the first process, which here is not the container's.
-    words = [shell, flag, text.replace("/proc/1/fd/1", str(tmp_path / "log"))]
-    started({"command": [word.replace("$", "$$") for word in words]}, GIVEN, tmp_path, shell=shell)
-    assert not (tmp_path / "ran").exists()
-    assert "waiting: " in (tmp_path / "log").read_text()
 
 
 SECRET = {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}

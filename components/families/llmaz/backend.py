@@ -12,6 +12,8 @@ from ...contract.findings.ids import RuleId
 from ...contract.quantity import parse_quantity
 from ...engines.command_line import CommandLine
 from ...engines.composing import UserLine, user_line
+from ...engines.draining import drain_hook
+from ...engines.paths import path_prefix
 from ...engines.registry import Engine, engine_of, engines
 from ...engines.settings import Setting
 from ...fleet.library import Library
@@ -153,10 +155,16 @@ def choose_backend(
     return ChosenBackend(runtime, configs[name], user_config, fit=fit)
 
 
-def runner_container(backend: ChosenBackend, line: CommandLine) -> Object:
+def runner_container(backend: ChosenBackend, line: CommandLine, grace: int | None = None) -> Object:
     """Return the ``model-runner`` container, with its fields in the order of llmaz spec 2.5.
 
     Probes and hooks of the recommended port move to the port in the user's arguments.
+
+    Args:
+        backend: The engine, its configuration and the user's overrides.
+        line: Its command line.
+        grace: Termination grace period of the pod, within which it finishes its requests unless the BackendRuntime
+            has a preStop hook; None for the operator, which renders the hooks of BackendRuntimes only.
     """
     spec, user_config = backend.runtime.spec, backend.user_config
     default_port = backend.recommended.number_of(Setting.PORT) or PORT
@@ -176,8 +184,12 @@ def runner_container(backend: ChosenBackend, line: CommandLine) -> Object:
     resources = _merged_resources(backend.config.resources, user_config.resources)
     if resources:
         container["resources"] = resources
+    lifecycle = _on_port(spec.lifecycle or {}, default_port, port)
+    if grace is not None:
+        lifecycle = drain_hook(backend.engine_name, port, grace, path_prefix(line)) | lifecycle
+    if lifecycle:
+        container["lifecycle"] = lifecycle
     for name, value in (
-        ("lifecycle", spec.lifecycle),
         ("livenessProbe", spec.liveness_probe),
         ("readinessProbe", spec.readiness_probe),
         ("startupProbe", spec.startup_probe),

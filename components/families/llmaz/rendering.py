@@ -7,7 +7,9 @@ from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
 from ...contract.load import LoadedResource
 from ...engines.command_line import CommandLine
+from ...engines.draining import follower_hook
 from ...engines.groups import group_lines
+from ...engines.paths import path_prefix
 from ...engines.registry import engines
 from ...engines.shell import is_shell_word
 from ...fleet.library import Library
@@ -267,7 +269,8 @@ def _template(
     commands = backend.runtime.spec.multi_host_commands
     values = placeholders(claim, with_parallelism=commands is not None)
     line = runner_args(backend, values, parallelism, path, findings)
-    container = runner_container(backend, line)
+    grace = options.grace_seconds if options.realization.is_native else None
+    container = runner_container(backend, line, grace)
     if parallelism.size == 1:
         return {"workerTemplate": {"spec": _pod_spec(container, backend, options)}}, line
     if commands is None and (not backend.engine or not backend.engine.groups):
@@ -286,6 +289,10 @@ def _template(
         for key, value in container.items()
         if key not in ("ports", "lifecycle") and not key.endswith("Probe")
     }
+    if grace is not None:
+        port = container["ports"][0]["containerPort"]
+        hook = follower_hook(backend.engine_name, LWS_VARIABLES.leader, port, grace, path_prefix(line))
+        worker_container |= {"lifecycle": hook} if hook else {}
     template = {
         "size": parallelism.size,
         # A pod that is still loading weights must not lose them because another pod restarts.

@@ -4,6 +4,7 @@ import copy
 from typing import TypeVar
 
 from ...contract.load import LoadedResource
+from ...engines.draining import drain_hook
 from ...engines.paths import path_prefix
 from ...fleet.demand import INSTANCE_TYPE_LABEL, NodeChoice
 from ...fleet.objects import Object
@@ -76,7 +77,11 @@ def pod_template(
     if serving.gpus > 1 and llmkube().runtimes[serving.runtime].shared_memory:
         # Processes of several GPUs exchange tensors in /dev/shm, which has 64 MiB by default.
         shared = [{"name": SHARED_MEMORY, "mountPath": "/dev/shm"}]  # noqa: S108  the name that libraries look for
-    pod["containers"] = [_container(serving, command, weights, hardware, shared)]
+    container = _container(serving, command, weights, hardware, shared)
+    if options.realization.is_native:
+        prefix = path_prefix(command.line)
+        container["lifecycle"] = drain_hook(command.line.engine, serving.port, options.grace_seconds, prefix)
+    pod["containers"] = [container]
     volumes = [*weights.volumes, *({"name": v["name"], "emptyDir": {"medium": "Memory"}} for v in shared)]
     check_volumes(spec, volumes, pod["containers"][0], serving.findings)
     volumes += spec.extra_volumes or ()

@@ -95,7 +95,6 @@ def test_its_hook_waits_for_both_gauges_on_the_serving_port() -> None:
     script = runner["lifecycle"]["preStop"]["exec"]["command"][2]
     assert "http://localhost:8080/metrics" in script
     assert "8000" not in script
-    assert script.count('= "0.0"') == 2
     for gauge in ("vllm:num_requests_running", "vllm:num_requests_waiting"):
         assert gauge in script
 

@@ -159,16 +159,28 @@ class TestGroup:
         assert {"ports", "readinessProbe", "livenessProbe", "startupProbe", "lifecycle"} <= set(
             first(template["leaderTemplate"])
         )
-        assert not {"ports", "readinessProbe", "livenessProbe", "startupProbe", "lifecycle"} & set(
+        assert not {"ports", "readinessProbe", "livenessProbe", "startupProbe"} & set(
             first(template["workerTemplate"])
         )
+
+    def test_workers_stay_until_the_leader_has_no_requests(self) -> None:
+        template = group(self.PIPELINE, playground())["leaderWorkerTemplate"]
+        own, followed = (
+            first(template[part])["lifecycle"]["preStop"]["exec"]["command"][2]
+            for part in ("leaderTemplate", "workerTemplate")
+        )
+        assert '"http://localhost:8080/metrics"' in own
+        assert '"http://$LWS_LEADER_ADDRESS:8080/metrics"' in followed
+        assert {
+            template[part]["spec"]["terminationGracePeriodSeconds"] for part in ("leaderTemplate", "workerTemplate")
+        } == {130}
 
     def test_vllm_is_joined_by_ray(self) -> None:
         template = group(self.PIPELINE, playground())["leaderWorkerTemplate"]
         leader, worker = first(template["leaderTemplate"]), first(template["workerTemplate"])
         script, _, *serve = leader["args"]
         assert leader["command"] == worker["command"] == ["sh", "-c"]
-        assert script.startswith("ray start --head --port=6379")
+        assert "\nray start --head --port=6379 " in script
         assert "LWS_GROUP_SIZE" in script
         assert script.endswith('\nexec "$@"\n')
         assert serve[:4] == ["python3", "-m", "vllm.entrypoints.openai.api_server", "--model"]

@@ -19,7 +19,7 @@ from ....fleet.placement import requested_by
 from .context import BackendRole
 from .weights import Weights
 
-_GROUP = GroupVariables("ENTRY_ADDRESS", "GROUP_SIZE", "WORKER_INDEX")
+GROUP_VARIABLES = GroupVariables("ENTRY_ADDRESS", "GROUP_SIZE", "WORKER_INDEX")
 """Variables that Kthena sets in every pod of a ModelServing (Kthena spec 3.2)."""
 
 
@@ -53,7 +53,7 @@ def commands_of(roles: Sequence[BackendRole], weights: Weights) -> tuple[Command
     for role, line in zip(roles, lines, strict=True):
         served = line.value_of(Setting.SERVED_NAME) or backend.model
         port = line.number_of(Setting.PORT) or engine.port or 0
-        entry, worker = (line, line) if role.pods == 1 else group_lines(engine, line, _GROUP)
+        entry, worker = (line, line) if role.pods == 1 else group_lines(engine, line, GROUP_VARIABLES)
         variables: tuple[Object, ...] = ()
         if backend.is_disaggregated:
             # Variables with which prefill and decode connect to each other.

@@ -19,7 +19,6 @@ class EngineFacts:
     serves: str
     runtime: str
     command: tuple[str, ...]
-    gauges: str
     host: bool = False
     events: tuple[str, ...] = ()
     env: tuple[Object, ...] = ()

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ....contract.quantity import is_quantity, parse_quantity
 from ....engines.command_line import CommandLine
+from ....engines.draining import drain_hook, follower_hook
+from ....engines.paths import path_prefix
 from ....fleet.objects import Object, new_object
 from ....fleet.placement import SHARED_MEMORY
 from ..names import VOLCANO, WORKLOAD_API
-from .command import Commands, commands_of
+from .command import GROUP_VARIABLES, Commands, commands_of
 from .context import BackendContext, BackendRole, metadata_of
 from .facts import EngineFacts, facts
 from .weights import Weights, weights_of
@@ -20,13 +22,6 @@ GRACE_SECONDS = 60
 """How long a failed pod may take to recover before its role is recreated."""
 _LOADING_SECONDS = 3600
 """How long an engine may take to load its weights before its container is restarted."""
-# Waits until the server has no requests, or no longer responds.
-_DRAIN = """\
-while metrics=$(curl -sf http://localhost:{port}/metrics); do
-  printf '%s\\n' "$metrics" | awk '/^{gauges}[{{ ]/ {{ busy += $NF }} END {{ exit busy > 0 }}' && exit 0
-  sleep 5
-done
-"""
 _ROLE_VARIABLES: Mapping[str, tuple[Object, ...]] = {
     "prefill": (
         {"name": "HF_HUB_OFFLINE", "value": "1"},
@@ -89,9 +84,7 @@ def _role(role: BackendRole, commands: Commands, weights: Weights) -> Object:
             "successThreshold": 1,
             "failureThreshold": 3,
         }
-        drain = drain_hook(role.backend.engine.gauges, commands.port)
-        spec = _entry_pod(role, commands, weights, "engine", readinessProbe=probe, lifecycle=drain)
-        pod = {"terminationGracePeriodSeconds": DRAIN_SECONDS, **spec}
+        pod = _entry_pod(role, commands, weights, "engine", readinessProbe=probe)
     body = {
         "name": role.name,
         "replicas": role.replicas,
@@ -106,6 +99,11 @@ def _role(role: BackendRole, commands: Commands, weights: Weights) -> Object:
     volumes = _volumes(role, weights)
     name = f"{backend.name.lower()}-{backend.type.lower()}-worker"
     worker = _engine_container(role, commands, commands.worker, volumes, name)
+    engine = role.backend.engine.engine
+    prefix = path_prefix(commands.entry)
+    hook = follower_hook(engine, GROUP_VARIABLES.leader, commands.port, DRAIN_SECONDS, prefix)
+    if hook:
+        worker["lifecycle"] = hook
     return {**body, "workerTemplate": {"spec": _pod(role, weights, [worker], volumes)}}
 
 
@@ -120,7 +118,8 @@ def _entry_pod(role: BackendRole, commands: Commands, weights: Weights, name: st
         fields: Further fields of that container.
     """
     volumes = _volumes(role, weights)
-    engine = {**_engine_container(role, commands, commands.entry, volumes, name), **fields}
+    drain = drain_hook(role.backend.engine.engine, commands.port, DRAIN_SECONDS, path_prefix(commands.entry))
+    engine = {**_engine_container(role, commands, commands.entry, volumes, name), **fields, "lifecycle": drain}
     sidecars = [_runtime_container(role, commands)] if role.backend.options.runtime else []
     return _pod(role, weights, [*sidecars, engine], volumes)
 
@@ -129,6 +128,7 @@ def _pod(
     role: BackendRole, weights: Weights, containers: list[Object], volumes: Sequence[tuple[Object, str]]
 ) -> Object:
     spec: Object = {
+        "terminationGracePeriodSeconds": DRAIN_SECONDS,
         "initContainers": list(weights.loaders),
         "containers": containers,
         "volumes": [volume for volume, _ in volumes],
@@ -223,17 +223,6 @@ def generated_env(engine: EngineFacts, role: str, *, runtime: bool) -> list[Obje
         secret = {"key": "REDIS_PASSWORD", "name": "redis-secret", "optional": True}
         env.append({"name": "REDIS_PASSWORD", "valueFrom": {"secretKeyRef": secret}})
     return [*env, *_ROLE_VARIABLES.get(role, ())]
-
-
-def drain_hook(gauges: str, port: int) -> Object:
-    """Return the lifecycle hook with which a pod finishes its requests before it terminates.
-
-    Args:
-        gauges: Names of the metrics that count requests, as a regular expression.
-        port: Port of the metrics.
-    """
-    script = _DRAIN.format(port=port, gauges=gauges)
-    return {"preStop": {"exec": {"command": ["/bin/sh", "-c", script]}}}
 
 
 def runtime_port(backend: BackendContext) -> int:

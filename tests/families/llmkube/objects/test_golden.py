@@ -92,12 +92,14 @@ SERVICE: Object = {
 
 
 def test_the_simplest_service_is_what_the_operator_makes_of_it() -> None:
-    """Written down from LLMKube spec 2, 3.3, 4.1, 4.4 and 4.6; the last five fields are ours."""
+    """Written down from LLMKube spec 2, 3.3, 4.1, 4.4 and 4.6; the last five fields and the hook are ours."""
     made = objects(isvc("svc.a"), model())
     script = made["Deployment"]["spec"]["template"]["spec"]["initContainers"][0].pop("command")
     assert script[:2] == ["sh", "-c"]
     arguments = made["Deployment"]["spec"]["template"]["spec"]["containers"][0].pop("args")
     assert arguments[:2] == ["--model", f"/models/{KEY}/m1.gguf"]
+    hook = made["Deployment"]["spec"]["template"]["spec"]["containers"][0].pop("lifecycle")
+    assert '"http://localhost:8080/metrics"' in hook["preStop"]["exec"]["command"][2]
     assert made["Deployment"] == DEPLOYMENT
     assert made["Service"] == SERVICE
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from .....contract.base import Json
 from .....contract.quantity import parse_quantity
+from .....engines.draining import drain_hook
 from .....engines.settings import Setting
 from .....fleet.objects import Object
 from ...names import SERVING_LABEL
 from ...types.model_booster import ModelBackend, ModelWorker
 from ..facts import facts
-from ..serving import DRAIN_SECONDS, GRACE_SECONDS, drain_hook, generated_env, runtime_arguments
+from ..serving import DRAIN_SECONDS, GRACE_SECONDS, generated_env, runtime_arguments
 from ..weights import digest
 from .golang import format_value
 
@@ -80,7 +81,7 @@ def _server_role(
         "env": _env(backend, ""),
         "volumeMounts": [weights.mount],
         "readinessProbe": _probe(health, 90) | {"timeoutSeconds": 1, "successThreshold": 1},
-        "lifecycle": drain_hook(facts().engines["vLLM"].gauges, _PORT),
+        "lifecycle": drain_hook(facts().engines["vLLM"].engine, _PORT, DRAIN_SECONDS),
     }
     runtime = _runtime(model, backend, "", with_sources=True)
     port = runtime["ports"][0]["containerPort"]
