@@ -19,6 +19,7 @@ from .nodes.replacement import NodeReplacement, NodeSource
 from .objects import Object
 from .prices import PriceList
 from .rendered import Fleet
+from .transitions import Need, RefusedChange, Transition
 
 _Path = tuple[str | int, ...]
 
@@ -98,8 +99,31 @@ class NodePlan(Protocol):
 class ResourceUpdates(Protocol):
     """Effects of updates on resources of a cloud's Pulumi provider; empty results if no source documents them."""
 
-    def replaced_fields(self, type_token: str) -> tuple[str, ...]:
-        """Return the fields of a resource whose change replaces it."""
+    def replaced_fields(
+        self, type_token: str, before: Mapping[str, Any], after: Mapping[str, Any]
+    ) -> tuple[str, ...]:
+        """Return the fields of a resource whose change replaces it.
+
+        Args:
+            type_token: Type of the resource.
+            before: Its inputs before, because the change of some fields replaces it under a condition only.
+            after: Its inputs after.
+        """
+
+    def known_arguments(self, type_token: str) -> frozenset[str] | None:
+        """Return the arguments of a resource whose effect is known; None if the type is unknown.
+
+        An update of an unknown type, or of an unknown argument, may replace the resource.
+        """
+
+    def replacing_provider_input(self, type_token: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+        """Return the changed input of the Pulumi provider that replaces a resource; empty if none does.
+
+        Args:
+            type_token: Type of the resource.
+            before: Inputs of its provider before.
+            after: Inputs of its provider after.
+        """
 
     def order_free_fields(self, type_token: str) -> tuple[str, ...]:
         """Return the list fields of a resource whose order is irrelevant."""
@@ -115,6 +139,20 @@ class ResourceUpdates(Protocol):
 
     def deletes_first(self, type_token: str, inputs: Mapping[str, Any]) -> bool:
         """Return whether a replacement deletes the old resource first, unless the program says otherwise."""
+
+
+class ResourceTransitions(Protocol):
+    """Rules about changes of a cloud's deployed resources."""
+
+    def needs(self, type_token: str) -> tuple[Need, ...]:
+        """Return the fields through which a resource needs another one for as long as it exists."""
+
+    def refusals(self, transitions: Sequence[Transition]) -> Iterator[RefusedChange]:
+        """Yield the changes that the cloud refuses, or that destroy what is still in use.
+
+        Args:
+            transitions: All resources of both revisions, also unchanged ones.
+        """
 
 
 class ImageCaching(Protocol):
@@ -281,6 +319,10 @@ class CloudProvider(Protocol):
     @property
     def network_title(self) -> str:
         """Its name for a private network, such as ``VPC``."""
+
+    @property
+    def transitions(self) -> ResourceTransitions:
+        """Rules about changes of its deployed resources."""
 
     @property
     def balancers(self) -> LoadBalancers | None:

@@ -1,13 +1,14 @@
 """Queries over all registered clouds, for environments that may run on any of them."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .cloud import CloudProvider, ImageCaching
 from .clouds import providers
 from .nodes.groups import NodeGroupDemand
 from .prices import Per
+from .transitions import Need, RefusedChange, Transition
 
 NONE = "none"
 """Value of the setting ``cloud`` for an existing cluster on a cloud that this package does not know."""
@@ -73,9 +74,34 @@ def is_further_type(instance_type: str) -> bool:
     return any(instance_type in cloud.prices.further_types for cloud in providers().values())
 
 
-def replaced_fields(type_token: str) -> tuple[str, ...]:
+def replaced_fields(type_token: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the fields of a resource whose change replaces it; see ``ResourceUpdates``."""
-    return tuple(field for cloud in providers().values() for field in cloud.updates.replaced_fields(type_token))
+    return tuple(
+        field for cloud in providers().values() for field in cloud.updates.replaced_fields(type_token, before, after)
+    )
+
+
+def known_arguments(type_token: str) -> frozenset[str] | None:
+    """Return the arguments of a resource whose updates are known; see ``ResourceUpdates``."""
+    known = (cloud.updates.known_arguments(type_token) for cloud in providers().values())
+    return next((arguments for arguments in known if arguments is not None), None)
+
+
+def replacing_provider_input(type_token: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Return the changed input of its provider that replaces a resource; see ``ResourceUpdates``."""
+    names = (cloud.updates.replacing_provider_input(type_token, before, after) for cloud in providers().values())
+    return next(filter(None, names), "")
+
+
+def needs(type_token: str) -> tuple[Need, ...]:
+    """Return the fields through which a resource needs another one; see ``ResourceTransitions``."""
+    return tuple(need for cloud in providers().values() for need in cloud.transitions.needs(type_token))
+
+
+def refusals(transitions: Sequence[Transition]) -> Iterator[RefusedChange]:
+    """Yield the changes that a cloud refuses; see ``ResourceTransitions``."""
+    for cloud in providers().values():
+        yield from cloud.transitions.refusals(transitions)
 
 
 def order_free_fields(type_token: str) -> tuple[str, ...]:

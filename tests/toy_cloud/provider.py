@@ -17,6 +17,7 @@ from components.fleet.nodes.replacement import NodeReplacement, NodeSource
 from components.fleet.objects import Object
 from components.fleet.prices import Buying, DiskRate, Flat, Per, Quote, fixed_quote
 from components.fleet.rendered import Fleet
+from components.fleet.transitions import Need, RefusedChange, Transition
 
 REGION = "toyland-1"
 SOURCE = "toys.example/prices"
@@ -49,9 +50,19 @@ class ToyPrices:
 class ToyUpdates:
     """Only the box of a node group needs a new one."""
 
-    def replaced_fields(self, type_token: str) -> tuple[str, ...]:
+    def replaced_fields(
+        self, type_token: str, before: Mapping[str, Any], after: Mapping[str, Any]
+    ) -> tuple[str, ...]:
         """Return the one field."""
         return ("box",) if type_token == "toy:index:Nodes" else ()
+
+    def known_arguments(self, type_token: str) -> frozenset[str] | None:
+        """Return the arguments of a node group."""
+        return frozenset({"box", "size"}) if type_token == "toy:index:Nodes" else None
+
+    def replacing_provider_input(self, type_token: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+        """Return that none does."""
+        return ""
 
     def order_free_fields(self, type_token: str) -> tuple[str, ...]:
         """Return nothing."""
@@ -74,6 +85,22 @@ class ToyUpdates:
         return False
 
 
+class ToyTransitions:
+    """No node of this cloud shrinks."""
+
+    def needs(self, type_token: str) -> tuple[Need, ...]:
+        """Return that nothing needs anything."""
+        return ()
+
+    def refusals(self, transitions: Sequence[Transition]) -> Iterator[RefusedChange]:
+        """Refuse fewer nodes."""
+        for change in transitions:
+            before, after = ((inputs or {}).get("size", 0) for inputs in (change.before, change.after))
+            if change.type == "toy:index:Nodes" and change.before and change.after and after < before:
+                reason = f"found {after} after {before}; restore {before}"
+                yield RefusedChange(RuleId.CHANGE_REFUSED, "nodes.size", reason, change.title, "size")
+
+
 class Toy:
     """The toy cloud."""
 
@@ -82,6 +109,7 @@ class Toy:
     regions = re.compile(r"toyland-\d")
     prices = ToyPrices()
     updates = ToyUpdates()
+    transitions = ToyTransitions()
     network_title = "sandbox"
     balancers = None
     node_images: ClassVar[Mapping[str, frozenset[str]]] = {"wood": frozenset({"nvidia.com/gpu"})}

@@ -119,6 +119,7 @@ def _registered(
                 goes_with=tuple(filter(None, (registration.deleted_with, *registration.replaced_with))),
                 protected=node.protect,
                 retained=node.retain,
+                is_read=registration.is_read,
             )
         )
     endpoints = _sorted(masked(graph.exports.get("endpoints") or {}))

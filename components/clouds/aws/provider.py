@@ -7,6 +7,7 @@ from ...fleet.cloud import Cloud
 from ...fleet.images import PullThroughCache
 from ...fleet.instances import instance
 from ...fleet.nodes.groups import NodeGroupDemand
+from . import transitions
 from .facts import updates
 from .facts.regions import REGION
 from .images import ACCOUNT, RegistryCache, cache_problems, region_problem
@@ -45,6 +46,7 @@ class Aws:
     regions = REGION
     prices = PRICES
     updates = updates
+    transitions = transitions
     caching = EcrCaching()
     node_images = MappingProxyType({image.value: image.brings for image in NodeImage})
     network_title = "VPC"

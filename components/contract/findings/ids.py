@@ -155,10 +155,16 @@ class RuleId(StrEnum):
     PREREQUISITES_MISSING = "prerequisites-missing"
     PREREQUISITES_CONFLICT = "prerequisites-conflict"
     PREREQUISITES_TOO_NEW = "prerequisites-too-new"
+    CHANGE_REFUSED = "change-refused"
+    CHANGE_DESTROYS = "change-destroys"
+    CHANGE_REPLACES_CLUSTER = "change-replaces-cluster"
     UNCHANGED_UNCHECKED = "unchanged-unchecked"
     OTHERS_REFUSED = "others-refused"
     TRACE_UNREAD = "trace-unread"
 
+
+COMPARED = frozenset({RuleId.CHANGE_REFUSED, RuleId.CHANGE_DESTROYS, RuleId.CHANGE_REPLACES_CLUSTER})
+"""Rules about the change from a deployed revision: a plan of one revision has no findings of them."""
 
 FINAL = frozenset(
     {

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..load import LoadedResource
 from ..problems import Owner, Problem, did_you_mean, errors, field_path
 from .annotations import PREFIX, ignore_annotations, rule_named
-from .ids import FINAL, RuleId
+from .ids import COMPARED, FINAL, RuleId
 from .registry import rule
 
 SETTING = "ignore"
@@ -99,7 +99,7 @@ def _mistake(
     if not reason.strip():
         return RuleId.IGNORE_WRONG, f"needs a reason: write why {name} is right here, for those who read reports"
     # A rule is unused only if it was checked; with errors left, or without the environment, many rules are not.
-    was_checked = not has_errors and (name.partition("-")[0] in _ANYWHERE or scope.is_known)
+    was_checked = not has_errors and named not in COMPARED and (name.partition("-")[0] in _ANYWHERE or scope.is_known)
     if was_checked and named is not RuleId.IGNORE_UNUSED and named not in used:
         return RuleId.IGNORE_UNUSED, f"has no effect: rule {name} has no finding here; remove it"
     return None

@@ -13,8 +13,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...fleet.cloud_providers import deletes_first, order_free_fields, renewed_outputs, replaced_fields
-from .differences import MISSING, Difference, differences, fixed_fields, is_within, parse_path, path_text, value_text
+from ...fleet.cloud_providers import (
+    deletes_first,
+    order_free_fields,
+    renewed_outputs,
+    replaced_fields,
+    replacing_provider_input,
+)
+from .differences import (
+    MISSING,
+    Difference,
+    differences,
+    is_within,
+    parse_path,
+    path_text,
+    replacing_fields,
+    value_text,
+)
 from .review import FieldDifference
 from .snapshot import RegisteredResource, ValueSource, ValueSources
 
@@ -81,15 +96,31 @@ class Cascade:
             for name in set(_names(self._new[new.urn].inputs)):
                 self._users.setdefault(name, []).append(new.urn)
         for old, new in self.pairs:
+            former, today = self.providers_before.get(old.provider), self.providers_after.get(new.provider)
+            if former is None or today is None:
+                continue
             # A resource whose provider changes to another cluster or account is replaced (``providerChanged``).
-            if self._today.get(old.provider, old.provider) != new.provider:
-                former, today = self.providers_before.get(old.provider), self.providers_after.get(new.provider)
-                if former and today and any(field.replaces for field in self._differences(former, today)):
-                    self._force(new.urn, FieldDifference(PROVIDER, former.title, today.title, replaces=True))
+            is_other = self._today.get(old.provider, old.provider) != new.provider
+            if is_other and any(field.replaces for field in self._differences(former, today)):
+                self._force(new.urn, FieldDifference(PROVIDER, former.title, today.title, replaces=True))
+            name = replacing_provider_input(new.type, former.inputs, today.inputs)
+            if name and name not in new.inputs:
+                before, after = (value_text(provider.inputs.get(name, MISSING)) for provider in (former, today))
+                self._force(new.urn, FieldDifference(name, before, after, replaces=True))
         self._queue.extend(self._new)
         while self._queue:
             self._compare(self._queue.popleft())
         return {urn: fields for urn, fields in self.fields.items() if fields}
+
+    @property
+    def compared(self) -> Mapping[str, tuple[RegisteredResource, RegisteredResource]]:
+        """The compared resources by current URN, with common placeholders; complete after ``run``."""
+        return {urn: (self._old[urn], new) for urn, new in self._new.items()}
+
+    @property
+    def deleted_first(self) -> frozenset[str]:
+        """Current URNs of the resources that are deleted before their replacement is created."""
+        return frozenset(self._deleted_first)
 
     def _same_names(self) -> tuple[dict[str, str], dict[str, str]]:
         """Return common placeholders for the former and current ones, so that renamed resources compare as equal.
@@ -134,7 +165,7 @@ class Cascade:
 
     def _differences(self, old: RegisteredResource, new: RegisteredResource) -> tuple[FieldDifference, ...]:
         ignored = [parse_path(path) for path in new.ignored]
-        fixed = _fixed(old, new)
+        fixed = self._fixed(old, new)
         free = [parse_path(path) for path in order_free_fields(new.type)]
         after = _renamed(dict(new.inputs), {name: f"{name[:-1]}, which changes]" for name in self._other})
         return tuple(
@@ -171,7 +202,7 @@ class Cascade:
         deleted, title = self._old[urn].urn, self._new[urn].title
         for other, old in self._old.items():
             new = self._new[other]
-            fixed = _fixed(old, new)
+            fixed = self._fixed(old, new)
             ignored = [parse_path(path) for path in old.ignored]
             for name, origins in sorted(old.comes_from.items()):
                 if deleted in origins and is_within((name,), fixed) and not _is_below((name,), ignored):
@@ -181,6 +212,22 @@ class Cascade:
                     if other not in self._deleted_first:
                         self._delete_first(other)
                     break
+
+    def _fixed(self, old: RegisteredResource, new: RegisteredResource) -> list[_Steps]:
+        """Return the fields whose change requires replacement."""
+        if new.is_object:
+            provider = self.providers_after.get(new.provider)
+            return replacing_fields(new.inputs, new.replaced_on, provider.inputs if provider else None)
+        own = [*replaced_fields(new.type, old.inputs, new.inputs), *_OTHERS.get(new.type, ())]
+        if new.type == _KUBERNETES_PROVIDER:
+            # DiffConfig in provider.go of pulumi/pulumi-kubernetes at 94977969: a provider's cluster is known by its
+            # identifier if there was one before and is one now, and by its kubeconfig only if there is none at all.
+            known = [bool(resource.inputs.get("clusterIdentifier")) for resource in (old, new)]
+            if all(known):
+                own.append("clusterIdentifier")
+            elif not any(known):
+                own.append("kubeconfig")
+        return [parse_path(path) for path in (*own, *new.replaced_on)]
 
     def _force(self, urn: str, why: FieldDifference) -> None:
         self._forced.setdefault(urn, {}).setdefault(why.path, why)
@@ -197,22 +244,6 @@ class Cascade:
             ):
                 self._other.add(name)
                 self._queue.extend(self._users.get(name, ()))
-
-
-def _fixed(old: RegisteredResource, new: RegisteredResource) -> list[_Steps]:
-    """Return the fields whose change requires replacement."""
-    if new.is_object:
-        return fixed_fields(new.inputs, new.replaced_on)
-    own = [*replaced_fields(new.type), *_OTHERS.get(new.type, ())]
-    if new.type == _KUBERNETES_PROVIDER:
-        # DiffConfig in provider.go of pulumi/pulumi-kubernetes at 94977969: a provider's cluster is known by its
-        # identifier if there was one before and is one now, and by its kubeconfig only if there is none at all.
-        known = [bool(resource.inputs.get("clusterIdentifier")) for resource in (old, new)]
-        if all(known):
-            own.append("clusterIdentifier")
-        elif not any(known):
-            own.append("kubeconfig")
-    return [parse_path(path) for path in (*own, *new.replaced_on)]
 
 
 def _deletes_first(old: RegisteredResource, new: RegisteredResource) -> bool:

@@ -10,12 +10,13 @@ from .blast import blasts
 from .differences import value_text
 from .nodes import node_changes, noted
 from .renames import Renames
-from .resources import resource_changes
+from .resources import compare_resources
 from .review import EndpointChange, ModelChange, Review, Thresholds
 from .snapshot import FindingState, ServedModel, Snapshot
 from .speeds import speed_changes
 from .thresholds import counted, failures
 from .traffic import TrafficComparison, exceeded
+from .transitions import findings as refused_findings
 from .unplanned import marked, not_rendered, without_figures
 from .upgrades import upgrades
 
@@ -39,22 +40,23 @@ def review(
         thresholds: Thresholds above which the review fails.
         traffic: Figures of both under a trace of requests.
     """
-    reasons = failures(head, thresholds)
+    result = _review(head, base)
+    reasons = failures(result.head, thresholds)
     if traffic is not None:
         reasons = (*reasons, *exceeded(traffic, thresholds.traffic))
-    result = _review(head, base, reasons)
     return replace(
         result,
-        head=without_figures(head),
+        head=without_figures(result.head),
         base=without_figures(base) if base else None,
         models=(*(marked(change, head, base) for change in result.models), *not_rendered(head, base)),
         traffic=traffic,
+        failures=reasons,
     )
 
 
-def _review(head: Snapshot, base: Snapshot | None, reasons: tuple[str, ...]) -> Review:
+def _review(head: Snapshot, base: Snapshot | None) -> Review:
     if base is None:
-        return Review(head, models=_models(head, None, Renames()), notes=head.notes, failures=reasons)
+        return Review(head, models=_models(head, None, Renames()), notes=head.notes)
     notes = [*head.notes, *base.notes]
     if head.is_refused:
         notes.append("the program fails for this revision, so its changes are unknown")
@@ -67,21 +69,21 @@ def _review(head: Snapshot, base: Snapshot | None, reasons: tuple[str, ...]) -> 
     if head.failed:
         fixed = ()  # without a plan, nothing is known to be fixed
     if head.is_refused or base.is_refused:
-        return Review(head, base, models=models, new=new, fixed=fixed, notes=tuple(notes), failures=reasons)
-    changes = resource_changes(base.resources, head.resources, base.sources, head.sources)
+        return Review(head, base, models=models, new=new, fixed=fixed, notes=tuple(notes))
+    changes, refused = compare_resources(base.resources, head.resources, base.sources, head.sources)
+    against = refused_findings(refused, head)
     nodes = node_changes(base, head, changes)
     changes = noted(changes, nodes)
     return Review(
-        head,
+        replace(head, findings=(*head.findings, *against)),
         base,
         changes=changes,
         blasts=blasts(base, head, changes, models, renames, nodes),
         models=models,
         endpoints=tuple(_endpoints(base.endpoints, head.endpoints)),
-        new=new,
+        new=(*new, *(finding for finding in against if not finding.ignored)),
         fixed=fixed,
         notes=tuple(notes),
-        failures=reasons,
         upgrades=tuple(upgrades(base, head, changes)),
     )
 

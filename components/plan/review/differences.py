@@ -1,11 +1,13 @@
 """Differences between two versions of a resource's inputs, and whether they require replacement."""
 
+import functools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
+from ...contract.tables import load_table
 from ...fleet.shapes import SHAPES
 
 
@@ -45,6 +47,9 @@ _IMMUTABLE: Mapping[str, tuple[str, ...]] = {
 """Immutable fields by kind, according to Kubernetes' validation of updates. The API server would reject changes with
 422; this table reports them before."""
 _IDENTITY = ("kind", "metadata.name", "metadata.namespace")
+
+_DATA = {"ConfigMap": ("data", "binaryData"), "Secret": ("type", "stringData", "data")}
+_MUTABLE = {"ConfigMap": "enableConfigMapMutable", "Secret": "enableSecretMutable"}
 
 
 class Difference(NamedTuple):
@@ -160,6 +165,36 @@ def fixed_fields(inputs: Mapping[str, Any], on_changes: Iterable[str] = ()) -> l
     if "immutable" in inputs and inputs.get("immutable") is True and kind in ("ConfigMap", "Secret"):
         fixed += [("data",), ("binaryData",), ("stringData",), ("immutable",)]
     return fixed
+
+
+def replacing_fields(
+    inputs: Mapping[str, Any], on_changes: Iterable[str] = (), provider: Mapping[str, Any] | None = None
+) -> list[tuple[str, ...]]:
+    """Return the fields for which the Kubernetes provider replaces an object.
+
+    Args:
+        inputs: The object.
+        on_changes: Further fields, of ``replace_on_changes``.
+        provider: Inputs of the provider; None if unknown, with its defaults.
+    """
+    kind, group = str(inputs.get("kind", "")), _group(inputs)
+    fields = [*_IDENTITY, *_replaced().get(f"{group}/{kind}", ()), *on_changes]
+    if not group and kind in _DATA:
+        is_mutable = str((provider or {}).get(_MUTABLE[kind], "")).lower() == "true"
+        if not is_mutable or inputs.get("immutable") is True:
+            fields += _DATA[kind]
+    return [parse_path(path) for path in fields]
+
+
+@functools.cache
+def _replaced() -> Mapping[str, Sequence[str]]:
+    table: dict[str, list[str]] = load_table(__package__, "replaced.yaml")
+    return table
+
+
+def _group(inputs: Mapping[str, Any]) -> str:
+    """Return the API group of an object; empty for the core group."""
+    return str(inputs.get("apiVersion", "")).rpartition("/")[0]
 
 
 def is_within(path: Iterable[str], fields: Iterable[tuple[str, ...]]) -> bool:

@@ -39,6 +39,8 @@ def snapshot_of(planned: Plan, stack: str, bill: Bill) -> Snapshot:
         bill=bill,
         manifests=manifests_of(planned),
         releases=dict(sorted(planned.environment.options.releases.items())),
+        file=planned.environment.file,
+        ignore=dict(sorted(planned.environment.ignore.items())),
     )
 
 

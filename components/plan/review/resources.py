@@ -1,10 +1,15 @@
 """Changes of resources between two revisions."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
+from ...fleet.cloud_providers import known_arguments
+from ...fleet.transitions import RefusedChange
 from .cascade import Cascade
+from .differences import parse_path
 from .review import ChangeKind, FieldDifference, ResourceChange
 from .snapshot import RegisteredResource, ValueSources
+from .transitions import refused_changes
 
 Pair = tuple[RegisteredResource | None, RegisteredResource | None]
 _Identity = tuple[str, str, str, str]
@@ -14,15 +19,29 @@ _NOTHING: ValueSources = {}
 
 PROTECTED = "protected: Pulumi refuses this until protect is removed"
 RETAINED = "retained: Pulumi removes it from the state without deleting it"
+RELEASED = "no longer belongs to the stack, which only reads it"
+UNSURE = "may be replaced: the effect of this change is not known here; `pulumi preview` shows it"
 
 
-def resource_changes(
+class ResourceComparison(NamedTuple):
+    """The changes of resources between two revisions.
+
+    Attributes:
+        changes: The change of each resource, ordered by title, without components, which only group others.
+        refused: The changes that must not be deployed.
+    """
+
+    changes: tuple[ResourceChange, ...]
+    refused: tuple[RefusedChange, ...]
+
+
+def compare_resources(
     before: Sequence[RegisteredResource],
     after: Sequence[RegisteredResource],
     before_from: ValueSources = _NOTHING,
     after_from: ValueSources = _NOTHING,
-) -> tuple[ResourceChange, ...]:
-    """Return the change of each resource, ordered by title; components are left out, because they only group others.
+) -> ResourceComparison:
+    """Compare the resources of two revisions.
 
     Args:
         before: Resources of the base.
@@ -31,10 +50,25 @@ def resource_changes(
         after_from: Sources of those of the head.
     """
     matches = list(pairs(_real(before), _real(after)))
-    both = [(old, new) for old, new in matches if old and new]
-    fields = Cascade(both, before_from, after_from, _providers(before), _providers(after)).run()
+    # A resource that the program only reads is not compared: Pulumi neither updates nor replaces it.
+    both = [(old, new) for old, new in matches if old and new and not (old.is_read or new.is_read)]
+    cascade = Cascade(both, before_from, after_from, _providers(before), _providers(after))
+    fields = cascade.run()
     changes = (change for old, new in matches if (change := _change(old, new, fields)))
-    return tuple(sorted(changes, key=lambda change: (change.title, change.type, change.urn)))
+    return ResourceComparison(
+        tuple(sorted(changes, key=lambda change: (change.title, change.type, change.urn))),
+        tuple(refused_changes(matches, cascade, fields, before_from)),
+    )
+
+
+def resource_changes(
+    before: Sequence[RegisteredResource],
+    after: Sequence[RegisteredResource],
+    before_from: ValueSources = _NOTHING,
+    after_from: ValueSources = _NOTHING,
+) -> tuple[ResourceChange, ...]:
+    """Return the changes of :func:`compare_resources`."""
+    return compare_resources(before, after, before_from, after_from).changes
 
 
 def _providers(resources: Sequence[RegisteredResource]) -> dict[str, RegisteredResource]:
@@ -83,12 +117,26 @@ def _change(
     if new is None:
         return ResourceChange(ChangeKind.DELETED, old.title, old.type, urn=old.urn, note=_note(old, old))
     fields = differences.get(new.urn, ())
+    former = old.urn if old.urn != new.urn else ""
+    if old.is_read and not new.is_read:
+        return ResourceChange(ChangeKind.CREATED, new.title, new.type, urn=new.urn)
+    if new.is_read and not old.is_read:
+        return ResourceChange(ChangeKind.UPDATED, new.title, new.type, (), new.urn, former, RELEASED)
     if not fields:
         return None
-    former = old.urn if old.urn != new.urn else ""
     if not any(field.replaces for field in fields):
-        return ResourceChange(ChangeKind.UPDATED, new.title, new.type, fields, new.urn, former)
+        note = "" if _is_known(new, fields) else UNSURE
+        return ResourceChange(ChangeKind.UPDATED, new.title, new.type, fields, new.urn, former, note)
     return ResourceChange(ChangeKind.REPLACED, new.title, new.type, fields, new.urn, former, _note(old, new))
+
+
+def _is_known(new: RegisteredResource, fields: Sequence[FieldDifference]) -> bool:
+    """Whether the fields that replace the resource are known, and those that differ are among the known ones."""
+    # Objects, releases of charts and providers: cascade.py and differences.py.
+    if new.type.startswith(("kubernetes:", "pulumi:")):
+        return True
+    known = known_arguments(new.type)
+    return known is not None and all(parse_path(field.path)[0] in known for field in fields)
 
 
 def _note(old: RegisteredResource, new: RegisteredResource) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...checks.memory.cases import MemoryVerdict
+from ...contract.findings.ids import COMPARED
 from ...fleet.nodes.replacement import NodeReplacement
 from ...fleet.workloads import UpdateUnit
 from ..costs.bill import Bill
@@ -54,6 +55,7 @@ class RegisteredResource:
         retained: Whether Pulumi keeps it when the program no longer contains it.
         nodes_of: Node groups whose nodes come from it, each with the most nodes that disappear with it; 0 if nodes
             stay without it, as without a template.
+        is_read: Whether the program only reads it, and it belongs to no stack or to another one.
     """
 
     urn: str
@@ -71,6 +73,7 @@ class RegisteredResource:
     protected: bool = False
     retained: bool = False
     nodes_of: Mapping[str, int] = field(default_factory=dict)
+    is_read: bool = False
 
     @property
     def is_object(self) -> bool:
@@ -239,6 +242,8 @@ class Snapshot:
         endpoints: Endpoints of models by name, with url, api, model and port.
         bill: The costs; None without a plan.
         releases: The releases that are set, by family.
+        file: File of the settings, for messages; empty if unknown.
+        ignore: Rules to ignore in findings about the settings, each with the reason.
     """
 
     stack: str
@@ -258,10 +263,16 @@ class Snapshot:
     manifests: tuple[ManifestState, ...] = ()
     sources: ValueSources = field(default_factory=dict)
     releases: Mapping[str, str] = field(default_factory=dict)
+    file: str = ""
+    ignore: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_refused(self) -> bool:
-        """Whether the program fails, so that the resources it would register are unknown."""
+        """Whether the program fails, so that the resources it would register are unknown.
+
+        It does not fail because of what only the comparison with another revision finds.
+        """
         return bool(self.failed) or any(
-            finding.severity == "error" and not finding.ignored for finding in self.findings
+            finding.severity == "error" and not finding.ignored and finding.rule not in COMPARED
+            for finding in self.findings
         )

@@ -96,14 +96,18 @@ class Bastion(pulumi.ComponentResource):
         )
         instance = ec2.Instance(
             name,
-            launch_template=ec2.InstanceLaunchTemplateArgs(
-                id=template.id, version=template.latest_version.apply(str)
-            ),
+            launch_template=ec2.InstanceLaunchTemplateArgs(id=template.id, version="$Latest"),
             iam_instance_profile=profile.name,
             subnet_id=args["subnet_id"],
             vpc_security_group_ids=[group.id],
             tags=tags,
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[*attached, egress, ingress]),
+            volume_tags=tags,
+            # The update itself may talk through this instance. Every change of the template, even of tags, is a new
+            # version, for which the provider would replace the instance, also after a refresh. If another argument
+            # replaces it, the new instance is created first, and the tunnel ends with the old one, last of all.
+            opts=pulumi.ResourceOptions(
+                parent=self, depends_on=[*attached, egress, ingress], ignore_changes=["launchTemplate.version"]
+            ),
         )
         self.ready: list[pulumi.Resource] = [egress, ingress, instance]
         self.instance_id, self.security_group_id = instance.id, group.id

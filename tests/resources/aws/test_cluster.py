@@ -92,6 +92,12 @@ class TestControlPlane:
         group = made(log_types=types)["aws:cloudwatch/logGroup:LogGroup::main-logs"]
         assert bool(group.registration.retain_on_delete) is kept
 
+    def test_no_edit_of_a_setting_deletes_the_key(self) -> None:
+        """EKS never changes the key, and cannot recover a cluster without it; the next stack needs the alias."""
+        graph = made()
+        assert graph["aws:kms/key:Key::main-secrets"].registration.retain_on_delete is True
+        assert not graph["aws:kms/alias:Alias::main-secrets"].registration.retain_on_delete
+
     def test_a_key_of_ones_own_is_used(self) -> None:
         graph = made(secrets_key_arn="arn:aws:kms:us-east-1:123456789012:key/x")
         assert graph.of("aws:kms/key:Key") == []

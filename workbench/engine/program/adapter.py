@@ -141,6 +141,7 @@ class Monitor(mocks.MockMonitor):
             inputs=properties_of(request.properties),
             provider=provider_urn(request.provider),
             dependencies=tuple(sorted(request.dependencies)),
+            is_read=True,
         )
         answer = self._registrar.read(registration, request.id)
         response = resource_pb2.ReadResourceResponse(urn=answer.urn, properties=request.properties)

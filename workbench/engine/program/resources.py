@@ -52,6 +52,8 @@ class Registration:
     replaced_with: tuple[str, ...] = ()
     """URNs of resources whose replacement also replaces this one."""
     import_id: str = ""
+    is_read: bool = False
+    """Whether the program only reads the resource."""
     timeouts: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from components.contract.findings.ids import RuleId
+from components.contract.findings.ids import COMPARED, RuleId
 from components.contract.problems import Severity
 from components.plan.review.review import Review
 from components.plan.review.snapshot import FindingState
@@ -61,6 +61,20 @@ def finding_counts(review: Review) -> str:
     if fixed := _count(review.fixed, "error"):
         counts.append(f"{pluralize(fixed, 'error')} fixed")
     return join_words(counts)
+
+
+def refused_changes(review: Review) -> str:
+    """Summarize the changes that must not be deployed; empty without any."""
+    errors = [finding for finding in _active(review.head.findings) if finding.severity == Severity.ERROR]
+    numbers = {rule: sum(finding.rule == rule for finding in errors) for rule in COMPARED}
+    parts = []
+    if numbers[RuleId.CHANGE_REPLACES_CLUSTER]:
+        parts.append("the cluster would be replaced and everything in it lost")
+    if number := numbers[RuleId.CHANGE_DESTROYS]:
+        parts.append(pluralize(number, "change deletes what is in use", "changes delete what is in use"))
+    if number := numbers[RuleId.CHANGE_REFUSED]:
+        parts.append(pluralize(number, "change would be refused", "changes would be refused"))
+    return f"must not be deployed: {join_words(parts)}" if parts else ""
 
 
 def startup_risks(review: Review) -> str:

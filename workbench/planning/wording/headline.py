@@ -10,7 +10,7 @@ from components.plan.review.review import ChangeKind, Review
 from components.plan.review.snapshot import ServedModel
 
 from .figures import monthly, pluralize, whole_usd
-from .findings import startup_risks
+from .findings import refused_changes, startup_risks
 from .fits import fit_of
 from .models import AmountChange, environment_costs, has_costs, planned_share, simulated_region
 from .resources import pending, restarts
@@ -32,7 +32,14 @@ def headline(review: Review) -> str:
     if head.failed:
         reasons = [line.strip() for line in head.failed.splitlines() if line.strip()]
         return f"{head.stack}: no plan: {'; '.join(reasons)}"
-    parts = (_changes(review), _restarts(review), _fit(review), startup_risks(review), _cost(review))
+    parts = (
+        refused_changes(review),
+        _changes(review),
+        _restarts(review),
+        _fit(review),
+        startup_risks(review),
+        _cost(review),
+    )
     return f"{head.stack}: {', '.join(filter(None, parts))}"
 
 

@@ -11,7 +11,7 @@ from components.plan.review.snapshot import ServedModel
 from components.plan.review.speeds import SOURCE as SPEEDS
 
 from .figures import join_words, pluralize, usd
-from .findings import finding_counts, startup_risks
+from .findings import finding_counts, refused_changes, startup_risks
 from .fits import fit_of, worst_verdict
 from .models import environment_costs, has_costs, planned_share, simulated_region
 from .resources import change_counts, pending, restarts
@@ -29,6 +29,7 @@ def verdict(review: Review) -> str:
     if review.changes_nothing:
         return "Nothing changes."
     return _sentence(
+        refused_changes(review),
         _changes(review),
         _removed_models(review),
         restarts(review),

@@ -7,9 +7,46 @@ from typing import Any
 from ....contract.tables import load_table
 
 
-def replaced_fields(type_token: str) -> tuple[str, ...]:
+def replaced_fields(type_token: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the fields of a resource whose change requires replacement; empty if no source states any."""
-    return tuple(_updates()["replaced"].get(type_token, ()))
+    row = _updates()["types"].get(type_token, {})
+    conditions = _updates()["conditional"].get(type_token, {})
+    return (
+        *row.get("replaced", ()),
+        *(path for path, condition in conditions.items() if _holds(condition, _at(before, path), _at(after, path))),
+        *(("region",) if row and type_token not in _updates()["global"] else ()),
+    )
+
+
+def known_arguments(type_token: str) -> frozenset[str] | None:
+    """Return the arguments of a resource whose effect a source states; None for a type without any."""
+    row = _updates()["types"].get(type_token)
+    if row is None:
+        return None
+    return frozenset({"region", *(path.partition(".")[0] for path in (*row["replaced"], *row["updated"]))})
+
+
+def replacing_provider_input(type_token: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Return the changed input of the provider that replaces a resource; empty if none does."""
+    regional = type_token.startswith("aws:") and type_token not in _updates()["global"]
+    return "region" if regional and before.get("region") != after.get("region") else ""
+
+
+def _holds(condition: str, before: Any, after: Any) -> bool:  # noqa: ANN401  any JSON value
+    """Whether a change meets a condition for replacement; one of unknown values does."""
+    if condition == "removed":
+        return before is not None and after is None
+    if condition == "decreases" and all(isinstance(value, int | float) for value in (before, after)):
+        return bool(after < before)
+    return before != after
+
+
+def _at(value: Any, path: str) -> Any:  # noqa: ANN401
+    for step in path.split("."):
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(step)
+    return value
 
 
 def order_free_fields(type_token: str) -> tuple[str, ...]:

@@ -77,13 +77,15 @@ def control_plane(name: str, cluster_name: str, args: ClusterArgs, parent: pulum
 
 
 def _secrets_key(name: str, cluster_name: str, args: ClusterArgs, parent: pulumi.Resource) -> pulumi.Output[str]:
+    # Retained, because the cluster needs the key for as long as it exists, whatever the settings say later: EKS never
+    # changes it, and cannot recover a cluster without it. The alias is only a name, which the next stack needs.
     key = kms.Key(
         f"{name}-secrets",
         description=f"Secrets of the EKS cluster {cluster_name}",
         enable_key_rotation=True,
         deletion_window_in_days=30,
         tags=named(f"{name}-secrets", args.get("tags", {})),
-        opts=pulumi.ResourceOptions(parent=parent, protect=args.get("protect")),
+        opts=pulumi.ResourceOptions(parent=parent, protect=args.get("protect"), retain_on_delete=True),
     )
     alias = f"alias/eks/{cluster_name}"
     options = pulumi.ResourceOptions(parent=parent)

@@ -91,7 +91,15 @@ class TestBastion:
 
     def test_it_previews_without_an_account(self) -> None:
         graph = made(Echo(), **PRIVATE, bastion=True, preview=True)
-        assert graph[INSTANCE].inputs["launchTemplate"]["version"] is UNKNOWN
+        assert graph[INSTANCE].inputs["launchTemplate"]["version"] == "$Latest"
+
+    def test_other_tags_change_it_in_place(self) -> None:
+        """The provider replaces an instance for another version of its template; an update may talk through it."""
+        before, after = (made(**PRIVATE, bastion=True, tags={"team": team})[INSTANCE] for team in "ab")
+        changed = {name for name in after.inputs if before.inputs[name] != after.inputs[name]}
+        assert changed == {"tags", "volumeTags"}
+        assert after.registration.ignore_changes == ("launchTemplate.version",)
+        assert after.registration.delete_before_replace is None
 
 
 def server(**changes: Any) -> dict[str, Any]:

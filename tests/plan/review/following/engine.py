@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from components.plan.review.differences import fixed_fields
+from components.plan.review.differences import replacing_fields
 from tests.recorded import Entry, Recorded, key_of
 from tests.resources.aws.aws_mock import Aws
 from tests.stacks.shipped import ROOT
@@ -172,8 +172,8 @@ def _goes_first(old: Entry, new: Entry) -> bool:
 def _fixed(old: Entry, new: Entry) -> list[tuple[str, ...]]:
     further = new.registration.replace_on_changes
     if new.registration.is_object:
-        return fixed_fields(dict(new.inputs), further)
-    paths = [*TABLE["replaced"].get(new.type, ()), *further]
+        return replacing_fields(dict(new.inputs), further)
+    paths = [*TABLE["types"].get(new.type, {}).get("replaced", ()), *further]
     if new.type == RELEASE:
         paths += ["name", "namespace"]
     if new.type == PROVIDER and "clusterIdentifier" in old.inputs and "clusterIdentifier" in new.inputs:

@@ -1,0 +1,207 @@
+"""Changes between two revisions that must not be deployed, as findings."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...contract.findings.ids import RuleId
+from ...contract.findings.registry import rule
+from ...fleet.cloud_providers import needs, refusals
+from ...fleet.transitions import Need, RefusedChange, Transition
+from .cascade import Cascade
+from .differences import fixed_fields, is_within, parse_path
+from .review import FieldDifference
+from .snapshot import FindingState, RegisteredResource, Snapshot, ValueSources
+from .spans import about
+
+_MOST_NAMES = 3
+_BRACKETS = re.compile(r"\[[^\[\]]+\]")
+_Fields = Mapping[str, tuple[FieldDifference, ...]]
+_Pair = tuple[RegisteredResource | None, RegisteredResource | None]
+
+
+def refused_changes(
+    pairs: Sequence[_Pair], cascade: Cascade, fields: _Fields, before_from: ValueSources
+) -> Iterator[RefusedChange]:
+    """Yield the changes that must not be deployed.
+
+    Args:
+        pairs: All resources of both revisions.
+        cascade: Their comparison, after it ran.
+        fields: Its result: the differences of changed resources.
+        before_from: Sources of unknown values in the former inputs.
+    """
+    transitions = [_transition(old, new, cascade, fields) for old, new in pairs]
+    found = [*refusals(transitions)]
+    yield from found
+    refused = {(refusal.resource, refusal.field) for refusal in found}
+    gone = _gone(pairs, fields)
+    deployed = _Deployed({old.urn: old for old, _ in pairs if old}, before_from)
+    for old, new in pairs:
+        if old is None or new is None:
+            continue
+        if not new.is_read and not _is_replaced(new, fields):
+            for refusal in _still_needed(old, new, gone, deployed):
+                if (refusal.resource, refusal.field) not in refused:
+                    yield refusal
+        if new.is_object:
+            yield from _rejected(new, fields.get(new.urn, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Deployed:
+    """The resources of the former revision, and where the unknown values in their inputs come from."""
+
+    resources: Mapping[str, RegisteredResource]
+    sources: ValueSources
+
+    def origins(self, value: Any) -> Iterator[str]:  # noqa: ANN401  any JSON value
+        """Yield the URNs of the resources that a value comes from.
+
+        Some outputs only repeat an input, such as the subnet of a route table association: they come from the
+        resource behind that input.
+        """
+        if isinstance(value, Mapping):
+            for inner in value.values():
+                yield from self.origins(inner)
+        elif isinstance(value, list | tuple):
+            for inner in value:
+                yield from self.origins(inner)
+        elif isinstance(value, str):
+            for name in _BRACKETS.findall(value):
+                for source in self.sources.get(name, ()):
+                    resource = self.resources.get(source.urn)
+                    if resource and source.output in resource.inputs:
+                        yield from self.origins(resource.inputs[source.output])
+                    else:
+                        yield source.urn
+
+
+def findings(refused: Iterable[RefusedChange], head: Snapshot) -> tuple[FindingState, ...]:
+    """Return the findings of refused changes, in the settings of the revision."""
+    return tuple(
+        FindingState(
+            rule=str(refusal.rule),
+            severity=str(rule(refusal.rule).severity),
+            file=head.file or f"Pulumi.{head.stack}.yaml",
+            line=0,
+            kind="",
+            name="",
+            path=refusal.setting,
+            reason=_reason(refusal, head),
+            ignored=head.ignore.get(refusal.rule, ""),
+        )
+        for refusal in refused
+    )
+
+
+def _reason(refusal: RefusedChange, head: Snapshot) -> str:
+    """Return the reason, with what is lost with a cluster."""
+    if refusal.rule is not RuleId.CHANGE_REPLACES_CLUSTER or not head.workloads:
+        return refusal.reason
+    starts = [state.start.total.seconds or state.start.total.low for state in head.workloads if state.start]
+    lost = "All models are" if len(head.models) > 1 else "The model is"
+    wait = f", and then for {about(max(starts))} until it has started" if starts else ""
+    return (
+        f"{refusal.reason}. {lost} unavailable while the cloud deletes one control plane and creates another with "
+        f"its nodes{wait}"
+    )
+
+
+def _transition(
+    old: RegisteredResource | None, new: RegisteredResource | None, cascade: Cascade, fields: _Fields
+) -> Transition:
+    resource = new or old
+    assert resource is not None  # noqa: S101  one of the two exists
+    if new and old:
+        old, new = cascade.compared.get(new.urn, (old, new))
+    changed = fields.get(new.urn, ()) if new and old else ()
+    return Transition(
+        title=resource.title,
+        type=resource.type,
+        before=old.inputs if old and not old.is_read else None,
+        after=new.inputs if new else None,
+        changed={field.path: (field.before, field.after) for field in changed},
+        replaced=any(field.replaces for field in changed),
+        deletes_first=bool(new and new.urn in cascade.deleted_first),
+        is_released=bool(old and new and new.is_read and not old.is_read),
+        is_claimed=bool(old and new and old.is_read and not new.is_read),
+    )
+
+
+def _is_replaced(new: RegisteredResource, fields: _Fields) -> bool:
+    return any(field.replaces for field in fields.get(new.urn, ()))
+
+
+def _gone(pairs: Sequence[_Pair], fields: _Fields) -> dict[str, RegisteredResource]:
+    """Return the resources that are deleted, also those of which a new one takes the place, by former URN."""
+    return {
+        old.urn: old
+        for old, new in pairs
+        if old and not old.is_read and not old.retained and (new is None or _is_replaced(new, fields))
+    }
+
+
+def _still_needed(
+    old: RegisteredResource,
+    new: RegisteredResource,
+    gone: Mapping[str, RegisteredResource],
+    deployed: _Deployed,
+) -> Iterator[RefusedChange]:
+    """Yield the deletion of what a resource that stays needs."""
+    for need in (*needs(new.type), *_kept(new)):
+        value = _at(old.inputs, parse_path(need.field))
+        lost = [gone[urn] for urn in dict.fromkeys(deployed.origins(value)) if urn in gone]
+        if not lost:
+            continue
+        titles = [resource.title for resource in lost[:_MOST_NAMES]]
+        more = f" and {len(lost) - _MOST_NAMES} more" if len(lost) > _MOST_NAMES else ""
+        yield RefusedChange(
+            RuleId.CHANGE_DESTROYS,
+            need.setting,
+            f"{', '.join(titles)}{more} would be deleted, but {old.title} needs {'them' if len(lost) > 1 else 'it'} "
+            f"({need.field}): {need.reason}; {need.advice}",
+            new.title,
+            need.field,
+        )
+
+
+def _kept(new: RegisteredResource) -> Iterator[Need]:
+    """Yield the fields whose changes the program ignores, so that the former value stays in use."""
+    known = {need.field for need in needs(new.type)}
+    for path in new.ignored:
+        if path not in known:
+            yield Need(
+                field=path,
+                setting="",
+                reason="the program keeps its former value (ignore_changes)",
+                advice="restore the former setting",
+            )
+
+
+def _rejected(new: RegisteredResource, changed: Sequence[FieldDifference]) -> Iterator[RefusedChange]:
+    """Yield the changes of an object that the provider sends as an update, and that the API server rejects."""
+    if any(field.replaces for field in changed):
+        return
+    fixed = fixed_fields(new.inputs)
+    for field in changed:
+        if is_within(parse_path(field.path), fixed):
+            yield RefusedChange(
+                RuleId.CHANGE_REFUSED,
+                "",
+                f"{new.title}: {field.path}: found {field.after or 'nothing'} after {field.before or 'nothing'}; the "
+                "field is immutable, and the Kubernetes provider does not replace the object, so that the API server "
+                "rejects the update; restore the former value, or give the object another name",
+                new.title,
+                field.path,
+            )
+
+
+def _at(value: Any, path: tuple[str, ...]) -> Any:  # noqa: ANN401  any JSON value
+    """Return the value of a field; None if it is not set."""
+    for step in path:
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(step)
+    return value
