@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from components.clouds.aws.access import ROLE, account_of
 from components.clouds.aws.names import HOSTED_ZONE
 from components.plan.section import Flag, Section
+from components.plan.sections.timeouts import Duration
 
 AccountId = Annotated[str, Field(pattern=r"^\d{12}$")]
 """Quoted in YAML, which would otherwise read a number, and change one with a leading 0."""
@@ -23,6 +24,10 @@ class CredentialsSettings(Section):
     """AWS CLI profile. Default: the AWS CLI's own selection."""
     assume_role_arn: str | None = Field(default=None, pattern=ROLE)
     """ARN of the IAM role to assume. It creates the cluster, and therefore administers it. Default: none."""
+
+    session_duration: Duration | None = None
+    """How long the credentials of an update are valid, such as 3h: plans report longer waits. Default: unknown; an
+    hour is what CI gets."""
 
     @model_validator(mode="after")
     def _role_of_an_allowed_account(self) -> "CredentialsSettings":

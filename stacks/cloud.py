@@ -25,7 +25,7 @@ from components.resources.aws.provider import aws_provider
 from components.resources.serving.kubernetes_provider import KubernetesProvider
 from components.resources.serving.site import Site
 
-from .cloud_args import check_cloud, cluster_args, network_args
+from .cloud_args import aws_timeouts, check_cloud, cluster_args, network_args
 from .settings import Settings
 from .storage import model_volumes
 
@@ -186,6 +186,7 @@ class _ModelNodes:
                 "imds_hop_limit": settings.gpu_nodes.imds_hop_limit,
                 "node_repair": settings.gpu_nodes.node_repair,
                 "tags": settings.tags,
+                "timeouts": aws_timeouts(settings),
             },
             pulumi.ResourceOptions(providers=[self.aws], depends_on=[*cluster.ready, *self.before]),
             settings.cloud_environment.nodes.owned_groups,
@@ -223,6 +224,7 @@ class _ModelNodes:
                 "node_role_name": access.node_role_name,
                 "imds_hop_limit": settings.gpu_nodes.imds_hop_limit,
                 "tags": settings.tags,
+                "timeouts": aws_timeouts(settings),
             },
             pulumi.ResourceOptions(providers=[self.aws, cluster.provider], depends_on=[*after, *self.before]),
         )

@@ -8,10 +8,11 @@ from pydantic.alias_generators import to_camel
 from components.clouds.aws.words import Provisioner
 from components.contract.findings.ids import RuleId
 from components.contract.problems import Problem
-from components.resources.aws.args import ClusterArgs, NamespaceAccessArgs, NetworkArgs
+from components.resources.aws.args import AwsTimeoutArgs, ClusterArgs, NamespaceAccessArgs, NetworkArgs
 from components.resources.aws.cluster_checks import NEW_CLUSTER_ONLY
 from components.resources.aws.cluster_checks import problems as cluster_problems
 from components.resources.aws.network_checks import problems as network_problems
+from components.resources.aws.timeout_settings import AwsTimeoutSettings
 from components.resources.serving.arguments import raise_errors
 
 from .settings import Settings
@@ -50,6 +51,12 @@ def check_cloud(settings: Settings) -> None:
         )
 
 
+def aws_timeouts(settings: Settings) -> AwsTimeoutArgs:
+    """Return the timeouts of AWS resources that the settings name."""
+    named = settings.timeouts.model_dump(include=set(AwsTimeoutSettings.model_fields), exclude_none=True)
+    return cast("AwsTimeoutArgs", named)
+
+
 def network_args(settings: Settings) -> NetworkArgs:
     network = settings.network
     args: NetworkArgs = {
@@ -57,6 +64,7 @@ def network_args(settings: Settings) -> NetworkArgs:
         "region": settings.region,
         "interface_endpoints": network.interface_endpoints,
         "tags": settings.tags,
+        "timeouts": aws_timeouts(settings),
     }
     if network.cidr:
         args["cidr"] = network.cidr
@@ -110,6 +118,7 @@ def cluster_args(
         "ipv6_egress": settings.network.ipv6,
         "protect": settings.protect,
         "tags": settings.tags,
+        "timeouts": aws_timeouts(settings),
     }
     if settings.adopted.objects:
         # Adopted objects have fields of former managers, which would conflict with the first change of each.

@@ -25,7 +25,9 @@ from components.contract import clock
 from components.contract.base import combined_error
 from components.contract.problems import did_you_mean
 from components.contract.tables import read_table
+from components.contract.texts.durations import seconds
 from components.contract.texts.printable import printable
+from components.plan.environment import Waits
 from components.plan.faults import SettingsFault, faults
 from components.plan.prerequisites.needed import ClusterFacts
 from components.plan.section import Flag
@@ -43,6 +45,7 @@ from .aws_settings import REGION, CredentialsSettings, DnsSettings
 from .cache_settings import CacheSettings
 from .clouds import CloudName
 from .image_settings import CachePlace, StackImageCache, placed_problems
+from .timeout_settings import TimeoutSettings
 
 
 class Settings(FleetSettings):
@@ -66,6 +69,7 @@ class Settings(FleetSettings):
     model_cache: CacheSettings = Field(default_factory=CacheSettings)
     image_cache: StackImageCache = Field(default_factory=StackImageCache)
     dns: DnsSettings = Field(default_factory=DnsSettings)
+    timeouts: TimeoutSettings = Field(default_factory=TimeoutSettings)
     adopted: AdoptedSettings = Field(default_factory=AdoptedSettings)
 
     @field_validator("kubeconfig")
@@ -241,6 +245,11 @@ class Settings(FleetSettings):
         solver = dns_solver(dns.hosted_zone_id, self.region)
         acme = Acme(solver, dns.acme.server, dns.acme.email) if dns.acme else None
         return replace(door, acme=acme, awaited=dns.record)
+
+    def waits(self) -> Waits:
+        """Return what updates wait for, with the session of the credentials."""
+        session = self.credentials.session_duration
+        return replace(super().waits(), session=seconds(session) if session else None, by_stack=True)
 
     @property
     def answers_challenges(self) -> bool:

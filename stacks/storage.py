@@ -10,6 +10,7 @@ from components.resources.aws.cluster import Cluster
 from components.resources.aws.network import Network
 from components.resources.aws.storage.model_storage import ModelStorage
 
+from .cloud_args import aws_timeouts
 from .settings import Settings
 
 
@@ -29,6 +30,7 @@ def model_volumes(
         "cluster_security_group_id": cluster.security_group_id,
         "s3": cache.s3,
         "tags": settings.tags,
+        "timeouts": aws_timeouts(settings),
     }
     if cache.efs is not None:
         args["efs"] = cast("EfsArgs", cache.efs.model_dump(mode="json", exclude_unset=True))

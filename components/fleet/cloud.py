@@ -76,6 +76,10 @@ class NodePlan(Protocol):
         """Names of the existing node groups that it stands for, which are not created; empty for a new one."""
 
     @property
+    def longest_update(self) -> int:
+        """Seconds of an update of the group that replaces all its nodes, at most; 0 if no update does that."""
+
+    @property
     def disk(self) -> NodeDisk | None:
         """The disk of each node; None if it is not billed separately."""
 

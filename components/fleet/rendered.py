@@ -1,7 +1,7 @@
 """The result of rendering: plain data, computed before anything is registered with Pulumi."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from ..contract.load import LoadedResource
 from ..contract.problems import Problem
@@ -9,6 +9,7 @@ from .autoscalers import Autoscaler
 from .demand import PodDemand
 from .endpoints import Endpoint
 from .objects import Key, Object
+from .timeouts import Timeouts
 from .workloads import Workload
 
 
@@ -23,6 +24,8 @@ class Rendered:
         requires: Capabilities that the cluster must provide besides metrics APIs, such as ``leaderworkerset``.
         model: Name of the resource that defines the served model; empty if none is served.
         warnings: Warnings of a resource that is rendered alone; those of a fleet are in ``Fleet.problems``.
+        timeouts: Timeouts of its objects; computed when it is registered.
+        awaited: Whether an update waits until its workloads are ready.
     """
 
     source: LoadedResource
@@ -37,6 +40,8 @@ class Rendered:
     requires: frozenset[str] = frozenset()
     model: str = ""
     warnings: tuple[Problem, ...] = ()
+    timeouts: Mapping[Key, Timeouts] = field(default_factory=dict, compare=False, repr=False)
+    awaited: bool = field(default=True, compare=False)
 
     @property
     def title(self) -> str:

@@ -21,6 +21,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Waits:
+    """What updates wait for, and for how long.
+
+    Attributes:
+        for_models: Whether an update waits until the models are ready.
+        models: Timeout of the objects of models, in seconds; None for the computed ones.
+        charts: Timeout of charts, in seconds; None for the default.
+        session: How long the credentials of an update are valid, in seconds; None if unknown.
+        by_stack: Whether the settings of a stack may say that.
+    """
+
+    for_models: bool = True
+    models: int | None = None
+    charts: int | None = None
+    session: int | None = None
+    by_stack: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Environment:
     """One environment, with the facts that are known about it.
 
@@ -42,6 +61,7 @@ class Environment:
         shapes: Shapes of models in addition to the catalog.
         ignore: Rules to ignore in findings about the settings, each with the reason.
         file: File of the settings, for messages.
+        waits: What updates wait for, and for how long.
     """
 
     options: Options = field(default_factory=Options)
@@ -61,6 +81,7 @@ class Environment:
     shapes: KnownShapes = field(default_factory=KnownShapes)
     ignore: Mapping[str, str] = field(default_factory=dict)
     file: str = "<program>"
+    waits: Waits = field(default_factory=Waits)
 
     @property
     def operated(self) -> bool:

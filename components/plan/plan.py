@@ -34,6 +34,8 @@ from .rendering import render_fleet
 from .running import NOTHING_RUNS, RunningFleet, with_nodes, without_answered
 from .starts.budget import StartBudget
 from .starts.planned import check_starts, start_budgets
+from .timeouts.checks import check_timeouts
+from .timeouts.planned import ObjectTimeouts, planned_timeouts
 
 if TYPE_CHECKING:
     from ..fleet.cloud import NodePlan
@@ -61,6 +63,7 @@ class Plan:
         cloud_groups: Node groups of the cloud; empty without one.
         verdicts: Whether each model fits its accelerators.
         starts: The cold start of each workload with accelerators, by its title.
+        timeouts: How long the provider waits for objects.
         ignored: Ignored problems with their reasons.
         manifests: The manifests that were planned.
     """
@@ -80,6 +83,7 @@ class Plan:
     cloud_groups: "tuple[NodePlan, ...]" = ()
     verdicts: tuple[WorkloadVerdict, ...] = ()
     starts: Mapping[str, StartBudget] = field(default_factory=dict)
+    timeouts: ObjectTimeouts = field(default_factory=ObjectTimeouts)
     ignored: tuple[Ignored, ...] = ()
     manifests: Manifests = field(default_factory=Manifests, repr=False, compare=False)
 
@@ -141,6 +145,8 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
     problems += cloud_problems
     starts = start_budgets(fleet, memory, environment, cloud_groups)
     problems += check_starts(fleet, starts, environment)
+    timeouts = planned_timeouts(fleet, memory, environment)
+    problems += check_timeouts(timeouts, cloud_groups, environment)
     # Nodes that are created for the models need the labels that every pod of the environment selects.
     policy = NodePolicy(labels=environment.options.overrides.node_selector)
     groups = tuple(group.demand for group in cloud_groups) or node_groups(fleet, policy)
@@ -172,6 +178,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         cloud_groups=cloud_groups,
         verdicts=memory,
         starts=starts,
+        timeouts=timeouts,
         manifests=manifests,
     )
     passed = passed_through(manifests.others, environment, planned.objects)

@@ -12,12 +12,13 @@ from ..contract.base import combined_error
 from ..contract.findings.ids import FINAL, RuleId
 from ..contract.findings.ignoring import why_not_ignorable
 from ..contract.problems import did_you_mean
+from ..contract.texts.durations import seconds
 from ..families import are_operated, operators, released, releases_of
 from ..fleet.autoscalers import TOLERANCE_SINCE
 from ..fleet.cloud import Cloud
 from ..fleet.options import BoundClaim, ModelCache, Options, PodOverrides
 from ..fleet.words import Edition, OtherKinds, Realization, WorkloadChoice
-from .environment import Environment
+from .environment import Environment, Waits
 from .prerequisites.needed import ClusterFacts, GpuStack, is_at_least
 from .prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 from .section import Flag, Section
@@ -25,6 +26,7 @@ from .sections.access import FrontDoorSettings, HardeningSettings
 from .sections.images import ImageCacheSettings
 from .sections.levels import LevelSettings
 from .sections.shapes import Read, ShapeSettings, known_shapes
+from .sections.timeouts import FleetTimeoutSettings
 
 NAMESPACE = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 MODEL_ACCOUNT = "model-loader"
@@ -222,6 +224,12 @@ class FleetSettings(Section):
     """Security and availability settings of the pods. Default: none."""
     service_levels: LevelSettings = Field(default_factory=LevelSettings.model_construct)
     """Service levels and load of models, for VariantAutoscalings. Default: none."""
+    wait_for_models: Flag = True
+    """Whether an update waits until the models are ready, and fails if one is not. With false it ends when their
+    objects exist; models that never start are then only seen in the cluster."""
+    timeouts: FleetTimeoutSettings = Field(default_factory=FleetTimeoutSettings.model_construct)
+    """How long an update waits for single resources before it fails. Default: computed from the cold starts of the
+    models."""
     prices: str = ""
     """File with your own prices, in YAML or CSV, which take precedence over the shipped ones: see docs/costs.md.
     Default: none."""
@@ -303,6 +311,15 @@ class FleetSettings(Section):
     def door(self) -> Door:
         return self.front_door.door()
 
+    def waits(self) -> Waits:
+        """Return what updates wait for, and for how long."""
+        models, charts = self.timeouts.models, self.timeouts.charts
+        return Waits(
+            for_models=self.wait_for_models,
+            models=seconds(models) if models else None,
+            charts=seconds(charts) if charts else None,
+        )
+
     def environment(self, read: Read | None = None) -> Environment:
         """Return the environment that these settings describe.
 
@@ -327,4 +344,5 @@ class FleetSettings(Section):
             ignore=self.ignore,
             shapes=known_shapes(self.model_shapes, self.file, read),
             file=self.file,
+            waits=self.waits(),
         )

@@ -158,6 +158,7 @@ class ToyGroup:
     existing: tuple[str, ...] = ()
     sources: tuple[NodeSource, ...] = ()
     replacement: NodeReplacement | None = None
+    longest_update: int = 0
 
     @property
     def name(self) -> str:

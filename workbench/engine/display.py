@@ -62,6 +62,8 @@ def write_json(stream: TextIO, plan: ChangePlan, outputs: OutputChanges) -> None
             "type": _short_type(step.urn),
             "name": urn_name(step.urn),
         }
+        if step.node and step.node.registration.timeouts:
+            resource["timeouts"] = dict(step.node.registration.timeouts)
         if step.note:
             resource["note"] = step.note
         if step.changes:

@@ -120,6 +120,7 @@ def _registered(
                 protected=node.protect,
                 retained=node.retain,
                 is_read=registration.is_read,
+                timeouts=dict(registration.timeouts),
             )
         )
     endpoints = _sorted(masked(graph.exports.get("endpoints") or {}))

@@ -3,11 +3,11 @@
 Kinds and fields: Gateway API v1, Envoy Gateway v1.9 (``gateway.envoyproxy.io/v1alpha1``), cert-manager v1.
 """
 
+from ...contract.texts.durations import duration_text
 from ...fleet.demand import ZONE_LABEL
 from ...fleet.objects import Object
 from .balancers import Balancing, source_ranges
 from .concurrency import processor_bounds
-from .rollout import duration_text
 from .settings import Door
 from .words import AuthKind, TlsKind
 

@@ -13,17 +13,12 @@ the drain before it is killed (``expectedTerminationGracePeriodSeconds`` in
 internal/infrastructure/kubernetes/proxy/resource_provider.go).
 """
 
-import math
-import re
 from typing import NamedTuple
 
+from ...contract.texts.durations import seconds
 from ...fleet.load_balancers import LoadBalancers
 
 MIN_DRAIN = "3m"
-_DURATION = re.compile(r"([0-9]{1,5}(h|m|s|ms)){1,4}\Z", re.ASCII)
-"""A duration as the Gateway API takes it (GEP-2257)."""
-_PART = re.compile(r"([0-9]+)(h|ms|m|s)", re.ASCII)
-_MILLISECONDS = {"h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 _LONGEST = 99_999 * 3600
 _AFTER_ANSWER = 60
 """Seconds that a connection may idle beyond the longest answer."""
@@ -68,19 +63,3 @@ class ProxyRollout(NamedTuple):
 
 
 NO_CHANGES = ProxyRollout()
-
-
-def is_duration(text: str) -> bool:
-    """Tell whether a text is a positive duration of the Gateway API."""
-    return bool(_DURATION.match(text) and re.search("[1-9]", text))
-
-
-def seconds(duration: str) -> int:
-    """Convert a duration of the Gateway API to seconds, rounded up."""
-    return math.ceil(sum(int(count) * _MILLISECONDS[unit] for count, unit in _PART.findall(duration)) / 1000)
-
-
-def duration_text(count: int) -> str:
-    """Format seconds as a duration of the Gateway API, which allows at most five digits per unit."""
-    parts = ((count // 3600, "h"), (count // 60 % 60, "m"), (count % 60, "s"))
-    return "".join(f"{number}{unit}" for number, unit in parts if number) or "0s"

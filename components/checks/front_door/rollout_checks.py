@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem
+from ...contract.texts.durations import duration_text, is_duration, seconds
 from ...fleet.load_balancers import LoadBalancers
 from .report import Report
-from .rollout import MIN_DRAIN, duration_text, is_duration, seconds
+from .rollout import MIN_DRAIN
 from .settings import Door
 from .words import Exposure, TlsKind
 

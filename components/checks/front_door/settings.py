@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from ...contract.findings.ids import RuleId
 from ...contract.names import is_dns1035_label, is_dns1123_label, is_dns1123_subdomain
 from ...contract.problems import Problem
+from ...contract.texts.durations import is_duration
 from ...fleet.load_balancers import BalancerSeconds, LoadBalancers
 from .limits import BODY_SIZE, NO_LIMIT, RateLimit, check_body_size, check_rate_limit
 from .report import Report
-from .rollout import NO_CHANGES, ProxyRollout, is_duration
+from .rollout import NO_CHANGES, ProxyRollout
 from .words import AuthKind, Exposure, IssuerKind, TlsKind
 
 ENVOY_NAMESPACE = "envoy-gateway-system"

@@ -118,6 +118,8 @@ class RuleId(StrEnum):
     START_PROBES = "start-probes"
     START_WINDOW = "start-window"
     START_PROMISE = "start-promise"
+    UPDATE_SESSION = "update-session"
+    UPDATE_DRAIN = "update-drain"
 
     ACCESS_UNROUTABLE = "access-unroutable"
     ACCESS_ROUTE_UNUSED = "access-route-unused"

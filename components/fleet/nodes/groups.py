@@ -281,14 +281,14 @@ def _nodes_for(instance_type: str, offered: Mapping[str, Decimal], demands: Iter
         kind = tuple(sorted(requests.items()))
         before = passed.get(kind, first)
         while pods and (run := before.next):
-            per_node = 0 if run.free.get(scarce, Decimal(0)) <= 0 else _room_for(requests, run.free)
+            per_node = 0 if run.free.get(scarce, Decimal(0)) <= 0 else room_for(requests, run.free)
             if per_node:
                 pods -= run.take(requests, per_node, pods)
             else:
                 before = run
         passed[kind] = before
         if pods:
-            per_node = _room_for(requests, offered) or 1
+            per_node = room_for(requests, offered) or 1
             opened = -(-pods // per_node)
             last = last.end
             last.next = _Run(dict(offered), opened)
@@ -334,7 +334,7 @@ class _Run:
         return taken
 
 
-def _room_for(requests: Mapping[str, Decimal], free: Mapping[str, Decimal]) -> int:
+def room_for(requests: Mapping[str, Decimal], free: Mapping[str, Decimal]) -> int:
     """Return how many pods fit the free capacity of a node."""
     if any(free.get(key, Decimal(0)) < amount for key, amount in requests.items()):
         return 0

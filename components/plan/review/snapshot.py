@@ -56,6 +56,8 @@ class RegisteredResource:
         nodes_of: Node groups whose nodes come from it, each with the most nodes that disappear with it; 0 if nodes
             stay without it, as without a template.
         is_read: Whether the program only reads it, and it belongs to no stack or to another one.
+        timeouts: How long its provider waits for create, update and delete, such as 25m; without one, it has no
+            timeout, or its provider's own applies.
     """
 
     urn: str
@@ -74,6 +76,7 @@ class RegisteredResource:
     retained: bool = False
     nodes_of: Mapping[str, int] = field(default_factory=dict)
     is_read: bool = False
+    timeouts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_object(self) -> bool:

@@ -13,7 +13,7 @@ from ...fleet.instances import is_accelerator
 from ...fleet.rendered import Fleet, Rendered
 from ...fleet.workloads import Workload
 from ..environment import Environment
-from .budget import IN_CONTAINER, Saving, StartBudget, StartStep, WeightsFrom, steps_of, total_of
+from .budget import IN_CONTAINER, Saving, StartBudget, StartFacts, StartStep, WeightsFrom, steps_of, total_of
 from .reading import downloads_before, patience_of, shape_facts, start_facts, weights_from
 
 if TYPE_CHECKING:
@@ -45,20 +45,24 @@ def start_budgets(
         environment: The environment.
         groups: Node groups of the cloud.
     """
-    shapes = {name: v.verdict.asked.shape for v in verdicts for name in v.names if v.verdict.asked}
+    shapes = shapes_of(verdicts)
     found = {title_of(workload): workload for _, workload in fleet.workloads if _devices(workload)}
     return {title: _budget(workload, shapes.get(title), environment, groups) for title, workload in found.items()}
 
 
-def _budget(
-    workload: Workload, shape: Shape | None, environment: Environment, groups: "tuple[NodePlan, ...]"
-) -> StartBudget:
+def shapes_of(verdicts: tuple[WorkloadVerdict, ...]) -> dict[str, Shape]:
+    """Return the shapes of the models by the titles of the workloads that serve them."""
+    return {name: v.verdict.asked.shape for v in verdicts for name in v.names if v.verdict.asked}
+
+
+def replica_facts(workload: Workload, shape: Shape | None, environment: Environment) -> StartFacts:
+    """Return what the first start of a replica depends on."""
     weights, layers = shape_facts(shape)
     # Nodes that another tool manages exist already, as far as the plan knows.
     adds_nodes = environment.simulated or (
         environment.cloud is not None and environment.cloud.node_policy is not None
     )
-    facts = start_facts(
+    return start_facts(
         workload.body,
         new_node=adds_nodes,
         new_image=True,
@@ -66,6 +70,12 @@ def _budget(
         devices=_devices(workload),
         layers=layers,
     )
+
+
+def _budget(
+    workload: Workload, shape: Shape | None, environment: Environment, groups: "tuple[NodePlan, ...]"
+) -> StartBudget:
+    facts = replica_facts(workload, shape, environment)
     cold, warm = steps_of(facts), steps_of(facts._replace(new_node=False, new_image=False))
     total = total_of(cold)
     worthwhile = (

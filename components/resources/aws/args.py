@@ -7,6 +7,20 @@ import pulumi
 from ..serving.args import FlavorArgs, ServiceLevelsArgs
 
 
+class AwsTimeoutArgs(TypedDict, total=False):
+    """How long an update waits for single AWS resources before it fails, instead of the computed times."""
+
+    cluster: str
+    """Timeout of the EKS cluster, each add-on and the bastion. Default: those of the provider."""
+    node_groups: str
+    """Timeout of each node group, and of the deletion of a Karpenter pool, such as 3h. Default: for updates of node
+    groups, the longest time in which EKS replaces all their nodes, with a margin; otherwise those of the provider."""
+    network: str
+    """Timeout of each network resource, such as a NAT gateway. Default: those of the provider."""
+    storage: str
+    """Timeout of each file system and mount target. Default: those of the provider."""
+
+
 class TaintArgs(TypedDict, total=False):
     """A taint of nodes, tolerated by the models' pods only."""
 
@@ -189,6 +203,9 @@ class GpuNodeGroupsArgs(TypedDict, total=False):
     """CIDR range of Services, for groups with a custom image (ami_id). Default: 172.20.0.0/16."""
     tags: dict[str, str]
     """Tags for all resources, including instances and volumes."""
+    timeouts: AwsTimeoutArgs
+    """How long an update waits for single resources before it fails. Default: computed, and never shorter than the
+    defaults of the AWS provider."""
     capacity: str
     """Purchase option of nodes whose type sets none: on-demand or spot. Default: on-demand."""
     image: str
@@ -310,6 +327,9 @@ class KarpenterPoolsArgs(TypedDict, total=False):
     """Name of the nodes' IAM role: KarpenterAccess.node_role_name."""
     tags: dict[str, str]
     """Tags for instances, volumes and network interfaces."""
+    timeouts: AwsTimeoutArgs
+    """How long an update waits for single resources before it fails. Default: computed, and never shorter than the
+    defaults of the AWS provider."""
     capacity: str
     """Purchase option of nodes whose type sets none: on-demand or spot. Default: on-demand."""
     image: str
@@ -400,6 +420,9 @@ class ClusterArgs(TypedDict, total=False):
     """Whether Pulumi protects the cluster and its KMS key from deletion. Default: false."""
     tags: dict[str, str]
     """Tags for all resources."""
+    timeouts: AwsTimeoutArgs
+    """How long an update waits for single resources before it fails. Default: computed, and never shorter than the
+    defaults of the AWS provider."""
     version: str
     """Kubernetes version, such as 1.35. Required unless existing."""
     existing: bool
@@ -499,6 +522,9 @@ class NetworkArgs(TypedDict, total=False):
     protect: bool
     """Whether Pulumi protects a VPC created by the component from deletion. Default: the protect option of the
     component."""
+    timeouts: AwsTimeoutArgs
+    """How long an update waits for single resources before it fails. Default: computed, and never shorter than the
+    defaults of the AWS provider."""
     zones: list[str]
     """Two to seven availability zones. Without control_plane_zones, do not change the list: the control plane uses
     all zones, and the position of a zone determines the addresses of its subnets."""
@@ -587,6 +613,9 @@ class ModelStorageArgs(TypedDict, total=False):
     """Security group whose members may mount a new file system: Cluster.security_group_id."""
     tags: dict[str, str]
     """Tags for all resources."""
+    timeouts: AwsTimeoutArgs
+    """How long an update waits for single resources before it fails. Default: computed, and never shorter than the
+    defaults of the AWS provider."""
     efs: EfsArgs
     """EFS file system to use as the model cache; {} creates one."""
     fsx: FsxArgs
@@ -610,6 +639,9 @@ class BastionArgs(TypedDict, total=False):
     """ID of the API server's security group: Cluster.security_group_id."""
     tags: dict[str, str]
     """Tags for all resources, including the instance and its volume."""
+    timeouts: AwsTimeoutArgs
+    """How long an update waits for single resources before it fails. Default: computed, and never shorter than the
+    defaults of the AWS provider."""
 
 
 class GatewayRecordArgs(TypedDict, total=False):

@@ -11,6 +11,7 @@ from .network_settings import FlowLogSettings, NetworkSettings
 from .node_settings import NodeSettings, TypeSettings
 from .parts.pool_settings import DisruptionSettings
 from .storage.settings import StorageSettings
+from .timeout_settings import AwsTimeoutSettings
 
 _MANIFESTS = Own(
     "pulumi.Input[list[dict[str, Any]]]",
@@ -31,6 +32,11 @@ _SUBNETS = Own(
     "dict[str, pulumi.Input[str]]", "ID of the private subnet in each availability zone, by zone.", required=True
 )
 _TAGS = Own("dict[str, str]", "Tags for all resources.")
+_TIMEOUTS = Own(
+    "AwsTimeoutArgs",
+    "How long an update waits for single resources before it fails. Default: computed, and never shorter than the "
+    "defaults of the AWS provider.",
+)
 _PLAIN_CLUSTER_NAME = Own("str", "Name of the EKS cluster.", required=True)
 _ROLE_ARN = Own(
     "pulumi.Input[str]",
@@ -107,6 +113,7 @@ GPU_NODE_GROUPS = ArgumentMap(
             "dict[str, str]",
             "Tags for all resources, including instances and volumes.",
         ),
+        "timeouts": _TIMEOUTS,
     },
     without={
         "provisioner": "the component is the choice",
@@ -171,6 +178,7 @@ KARPENTER_POOLS = ArgumentMap(
             "dict[str, str]",
             "Tags for instances, volumes and network interfaces.",
         ),
+        "timeouts": _TIMEOUTS,
     },
     without={
         "provisioner": "the component is the choice",
@@ -244,6 +252,7 @@ CLUSTER = ArgumentMap(
             "Whether Pulumi protects the cluster and its KMS key from deletion. Default: false.",
         ),
         "tags": _TAGS,
+        "timeouts": _TIMEOUTS,
     },
     without={
         "zones": "given by subnet_ids",
@@ -296,6 +305,7 @@ NETWORK = ArgumentMap(
             "Whether Pulumi protects a VPC created by the component from deletion. Default: the protect option of "
             "the component.",
         ),
+        "timeouts": _TIMEOUTS,
     },
     changed={
         "zones": Changed(
@@ -349,6 +359,7 @@ MODEL_STORAGE = ArgumentMap(
             "dict[str, str]",
             "Tags for all resources.",
         ),
+        "timeouts": _TIMEOUTS,
     },
     changed={
         "efs": Changed(_STANDALONE, doc="EFS file system to use as the model cache; {} creates one."),
@@ -389,6 +400,7 @@ BASTION = ArgumentMap(
             "dict[str, str]",
             "Tags for all resources, including the instance and its volume.",
         ),
+        "timeouts": _TIMEOUTS,
     },
 )
 
@@ -640,6 +652,7 @@ MAPS = (
     CLUSTER_AUTOSCALER,
     KARPENTER,
     LOAD_BALANCER_CONTROLLER,
+    ArgumentMap("AwsTimeoutArgs", AwsTimeoutSettings),
     ArgumentMap(
         "NodeTypeArgs",
         TypeSettings,

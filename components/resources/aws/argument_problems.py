@@ -1,10 +1,16 @@
 """Checks of arguments that several components have; they yield all problems at once."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
 
 from ...clouds.aws.facts.eks import limits
 from ...clouds.aws.facts.regions import REGION
+from ...contract.problems import field_path
+from ...plan.faults import faults
+from .timeout_settings import AwsTimeoutSettings
 
 _CLUSTER = re.compile(r"[0-9A-Za-z][A-Za-z0-9_-]*")
 
@@ -39,3 +45,13 @@ def repeated(key: str, values: Sequence[str]) -> Problems:
     for value in dict.fromkeys(values):
         if values.count(value) > 1:
             yield key, f"{value!r} is listed {values.count(value)} times; list it once"
+
+
+def timeout_problems(args: Mapping[str, Any]) -> Problems:
+    """Yield what is wrong with the argument ``timeouts`` of a component."""
+    try:
+        AwsTimeoutSettings.model_validate(args.get("timeouts") or {}, by_name=True, by_alias=False)
+    except ValidationError as error:
+        # The type of the arguments has already reported unknown keys.
+        wrong = faults(error, AwsTimeoutSettings, by_name=True)
+        yield from ((field_path(("timeouts", *fault.path)), fault.reason) for fault in wrong if not fault.unknown)

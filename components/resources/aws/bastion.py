@@ -17,9 +17,10 @@ from ...clouds.aws.nodes.launch import BASTION_DISK_GIB, BASTION_TYPE, Disk
 from ..serving.arguments import checked_args
 from ..serving.objects import token
 from .args import BastionArgs
-from .argument_problems import Problems, region_problems
+from .argument_problems import Problems, region_problems, timeout_problems
 from .parts.common import managed_policy, named, service_role
 from .parts.node_groups import block_devices, metadata_options, tag_specifications
+from .parts.waiting import waiting
 
 _IMAGE = "resolve:ssm:/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-arm64"
 """Parameter of the newest Amazon Linux, which includes the SSM agent. EC2 resolves it at launch (Amazon Linux 2023
@@ -47,7 +48,7 @@ class Bastion(pulumi.ComponentResource):
             InvalidArguments: the arguments are incomplete or wrong; every problem is listed.
         """
         args = checked_args(name, args, BastionArgs, _problems)
-        super().__init__(token("Bastion"), name, {}, opts)
+        super().__init__(token("Bastion"), name, {}, waiting(opts, args.get("timeouts", {})))
         stack_tags = args.get("tags", {})
         tags, child = named(name, stack_tags), pulumi.ResourceOptions(parent=self)
         group = ec2.SecurityGroup(
@@ -116,6 +117,7 @@ class Bastion(pulumi.ComponentResource):
 
 def _problems(args: BastionArgs) -> Problems:
     yield from region_problems(args.get("region", ""))
+    yield from timeout_problems(args)
     for key in ("vpc_id", "subnet_id", "cluster_security_group_id"):
         if key not in args:
             yield key, "is required"

@@ -41,6 +41,7 @@ from .parts.common import NODE_POLICIES, node_role
 from .parts.control_plane import control_plane
 from .parts.node_groups import bounds_of
 from .parts.system_nodes import SystemNodes, system_node_group
+from .parts.waiting import node_group_option, waiting
 
 
 class Cluster(pulumi.ComponentResource):
@@ -74,7 +75,7 @@ class Cluster(pulumi.ComponentResource):
             InvalidArguments: the arguments contradict each other or EKS; every problem is listed.
         """
         args = checked_args(name, args, ClusterArgs, functools.partial(problems, name))
-        super().__init__(token("Cluster"), name, {}, opts)
+        super().__init__(token("Cluster"), name, {}, waiting(opts, args.get("timeouts", {})))
         self._name, self._args = name, args
         self.bastion: Bastion | None = None
         self._tags = args.get("tags", {})
@@ -113,6 +114,7 @@ class Cluster(pulumi.ComponentResource):
                     "subnet_id": pulumi.Output.from_input(args["subnet_ids"]).apply(lambda subnets: subnets[0]),
                     "cluster_security_group_id": _security_group(cluster),
                     "tags": self._tags,
+                    "timeouts": args.get("timeouts", {}),
                 },
                 self._child(),
             )
@@ -151,7 +153,10 @@ class Cluster(pulumi.ComponentResource):
             self.node_role_arn,
             args.get("system_subnet_ids", args["subnet_ids"]),
             self._tags,
-            self._child(depends_on=[*after, *attached]),
+            self._child(
+                depends_on=[*after, *attached],
+                custom_timeouts=node_group_option(most or count, 1, args.get("timeouts", {})),
+            ),
         )
         if nodes.bounds:
             self.bounded.append(bounds_of(group, nodes.bounds))

@@ -15,7 +15,7 @@ from ...clouds.aws.words import NodeImage, Provisioner, Support
 from ...contract import clock
 from ...contract.problems import errors
 from .args import ClusterArgs
-from .argument_problems import Problems, place_problems
+from .argument_problems import Problems, place_problems, timeout_problems
 from .parts.addons import EKS_DEFAULT, MOST_RECENT
 from .parts.common import node_policy_problems
 from .parts.system_nodes import DEFAULT_TYPES
@@ -42,6 +42,7 @@ def system_nodes(args: ClusterArgs) -> tuple[Sequence[str], int, str, int | None
 
 def problems(name: str, args: ClusterArgs) -> Problems:
     yield from place_problems("cluster_name", args.get("cluster_name", name), args.get("region", ""))
+    yield from timeout_problems(args)
     yield from (("node_policies", reason) for reason in node_policy_problems(args.get("node_policies", ())))
     if "node_role_arn" in args and "node_policies" in args:
         yield (

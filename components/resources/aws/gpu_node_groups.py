@@ -47,6 +47,7 @@ from .parts.node_groups import (
     tag_specifications,
 )
 from .parts.owned_groups import owned_node_group
+from .parts.waiting import node_group_option, waiting
 
 _KEEP = -1
 """Value with which a scheduled action leaves a size unchanged."""
@@ -103,7 +104,9 @@ class GpuNodeGroups(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None,
         owned: Sequence[OwnedGroup] = (),
     ) -> None:
-        pulumi.ComponentResource.__init__(self, token("GpuNodeGroups"), name, {}, opts)
+        pulumi.ComponentResource.__init__(
+            self, token("GpuNodeGroups"), name, {}, waiting(opts, args.get("timeouts", {}))
+        )
         self._name, self._args = name, args
         self._tags = args.get("tags", {})
         groups = created(groups)
@@ -114,7 +117,9 @@ class GpuNodeGroups(pulumi.ComponentResource):
         }
         cluster = args["cluster_plain_name"]
         self.owned = [
-            owned_node_group(f"{name}-{owned_suffix(group.name)}", cluster, group, self._tags, self)
+            owned_node_group(
+                f"{name}-{owned_suffix(group.name)}", cluster, group, self._tags, self, args.get("timeouts", {})
+            )
             for group in owned
         ]
         self.names = pulumi.Output.all(*(group.node_group_name for group in (*self.groups.values(), *self.owned)))
@@ -147,7 +152,9 @@ class GpuNodeGroups(pulumi.ComponentResource):
             scaling_config=eks.NodeGroupScalingConfigArgs(
                 min_size=0, desired_size=0, max_size=limits().nodes_per_group
             ),
-            update_config=eks.NodeGroupUpdateConfigArgs(max_unavailable=1, update_strategy=plan.update_strategy),
+            update_config=eks.NodeGroupUpdateConfigArgs(
+                max_unavailable=plan.max_unavailable, update_strategy=plan.update_strategy
+            ),
             node_repair_config=eks.NodeGroupNodeRepairConfigArgs(enabled=self._args.get("node_repair", False)),
             labels=dict(plan.labels),
             taints=[eks.NodeGroupTaintArgs(**taint) for taint in plan.taints],
@@ -161,6 +168,7 @@ class GpuNodeGroups(pulumi.ComponentResource):
                 # A second group would need the reserved instances twice.
                 delete_before_replace=plan.reserved,
                 aliases=self._former_aliases(plan),
+                custom_timeouts=node_group_option(plan.maximum, plan.max_unavailable, self._args.get("timeouts", {})),
             ),
         )
         if plan.autoscaled:

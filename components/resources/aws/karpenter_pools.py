@@ -27,12 +27,15 @@ from ...clouds.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, created
 from ...clouds.aws.nodes.replacement import class_suffix
 from ...clouds.aws.words import Provisioner
 from ...fleet.objects import Object
+from ...fleet.timeouts import Timeouts
 from ..serving.objects import KubernetesObject, kubernetes_object, token
+from ..serving.waiting import custom_timeouts
 from .args import KarpenterPoolsArgs
 from .node_planning import planned_groups
 from .parts.node_groups import efa_security_group, placement_group
+from .parts.waiting import overridden, waiting
 
-_DRAIN_TIMEOUT = "30m"
+_DRAIN_TIMEOUT = Timeouts(delete=30 * 60)
 """Pods may take minutes to terminate, as may instances with many GPUs; the provider's default is ten minutes."""
 
 
@@ -79,7 +82,9 @@ class KarpenterPools(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None,
     ) -> None:
         """Create the component, and the NodePools with their EC2NodeClass per group."""
-        pulumi.ComponentResource.__init__(self, token("KarpenterPools"), name, {}, opts)
+        pulumi.ComponentResource.__init__(
+            self, token("KarpenterPools"), name, {}, waiting(opts, args.get("timeouts", {}))
+        )
         self._name, self._args, self._environment = name, args, environment
         self._tags = args.get("tags", {})
         groups = created(groups)
@@ -125,6 +130,8 @@ class KarpenterPools(pulumi.ComponentResource):
     def _pool(self, value: Object, node_class_object: KubernetesObject) -> None:
         pool = value["metadata"]["name"]
         # Deletion waits for the nodes, which are dependents of the pool and have a finalizer.
-        timeouts = pulumi.CustomTimeouts(delete=_DRAIN_TIMEOUT)
-        options = pulumi.ResourceOptions(parent=self, depends_on=[node_class_object], custom_timeouts=timeouts)
+        timeouts = overridden(_DRAIN_TIMEOUT, self._args.get("timeouts", {}), "node_groups")
+        options = pulumi.ResourceOptions(
+            parent=self, depends_on=[node_class_object], custom_timeouts=custom_timeouts(timeouts)
+        )
         self.pools[pool] = kubernetes_object(value, f"{self._name}-{pool}", options)

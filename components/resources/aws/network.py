@@ -29,6 +29,7 @@ from .network_checks import problems
 from .parts.common import Labels
 from .parts.endpoints import Endpoints
 from .parts.flow_logs import flow_logs
+from .parts.waiting import waiting
 
 _EVERYWHERE, _EVERYWHERE_IPV6 = "0.0.0.0/0", "::/0"
 
@@ -57,7 +58,7 @@ class Network(pulumi.ComponentResource):
             InvalidArguments: the arguments contradict each other, AWS or EKS; every problem is listed.
         """
         args = checked_args(name, args, NetworkArgs, problems)
-        super().__init__(token("Network"), name, {}, opts)
+        super().__init__(token("Network"), name, {}, waiting(opts, args.get("timeouts", {})))
         self._args, self._label = args, Labels(name, args["cluster_name"], args.get("tags", {}), self)
         self.private_by_zone: dict[str, pulumi.Input[str]] = {}
         self.public_by_zone: dict[str, pulumi.Input[str]] = {}

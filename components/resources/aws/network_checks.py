@@ -8,7 +8,7 @@ from ...clouds.aws.logs import DEFAULT_DAYS, retention_problems
 from ...clouds.aws.subnets import CIDR, MOST_ZONES, cidr_problem, placeless, pod_cidr_problem, range_of
 from ...clouds.aws.words import NatGateways, Traffic
 from .args import FlowLogsArgs, NetworkArgs
-from .argument_problems import Problems, place_problems, repeated
+from .argument_problems import Problems, place_problems, repeated, timeout_problems
 
 ENDPOINT_SERVICES = (
     *("autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth"),
@@ -19,6 +19,7 @@ ENDPOINT_SERVICES = (
 def problems(args: NetworkArgs) -> Problems:
     region = args.get("region", "")
     yield from place_problems("cluster_name", args.get("cluster_name", ""), region)
+    yield from timeout_problems(args)
     services = args.get("interface_endpoints", [])
     if services and region.startswith("cn-"):
         yield (

@@ -35,7 +35,7 @@ from ..serving.arguments import (
     whole_numbers,
 )
 from ..serving.typed_args import wire
-from .argument_problems import cluster_problems, region_problems
+from .argument_problems import cluster_problems, region_problems, timeout_problems
 from .node_settings import OPERATED_TAINTS, NodeSettings
 
 _RENDERING = ("realization", "realizations", "workload", "runtimes", "service_levels")
@@ -116,6 +116,7 @@ def _contradictions(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if "region" in args:
         yield from region_problems(args["region"])
     yield from flavors_or_manifests(args)
+    yield from timeout_problems(args)
 
     without = [zone for zone in args.get("zones") or () if zone not in args.get("subnets", {})]
     if without:

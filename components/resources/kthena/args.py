@@ -34,6 +34,11 @@ class ServingArgs(TypedDict, total=False):
     own."""
     cache_host_path: str
     """Folder on the node that keeps loaded weights across pod restarts, if the resource has no cache of its own."""
+    wait_until_ready: bool
+    """Whether an update waits until the replicas are ready, and fails if they are not. Default: true."""
+    ready_timeout: str
+    """How long an update waits for the workload and its Service, such as 45m. Default: computed from the cold start
+    of a replica, with a margin."""
 
 
 class ModelWorkerArgs(TypedDict, total=False):

@@ -41,4 +41,5 @@ def _render(name: str, args: ModelBoosterArgs) -> Rendered:
     options = options_of(arguments)
     metadata = {"name": arguments.get("name", name), "namespace": arguments.get("namespace", "default")}
     spec = MODEL_BOOSTER.spec(arguments.values)
-    return render_one(arguments.resource(WORKLOAD_API, "ModelBooster", metadata, spec), [], options)
+    resource = arguments.resource(WORKLOAD_API, "ModelBooster", metadata, spec)
+    return render_one(resource, [], options, waits=arguments.waits)

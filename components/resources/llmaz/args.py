@@ -43,6 +43,11 @@ class WorkloadArgs(TypedDict, total=False):
     """Whether the engine fetches the weights itself, from the model ID or URI."""
     autoscaled: bool
     """Whether an autoscaler of another component manages the replicas. Default: false."""
+    wait_until_ready: bool
+    """Whether an update waits until the replicas are ready, and fails if they are not. Default: true."""
+    ready_timeout: str
+    """How long an update waits for the workload and its Service, such as 45m. Default: computed from the cold start
+    of a replica, with a margin."""
 
 
 class OpenModelArgs(TypedDict, total=False):

@@ -471,6 +471,11 @@ class InferenceServiceArgs(TypedDict, total=False):
     """A second Model, for vllm_config.speculative or speculative_decoding, in wire form."""
     autoscaled: bool
     """Whether an autoscaler of another component manages the replicas. Default: false."""
+    wait_until_ready: bool
+    """Whether an update waits until the replicas are ready, and fails if they are not. Default: true."""
+    ready_timeout: str
+    """How long an update waits for the workload and its Service, such as 45m. Default: computed from the cold start
+    of a replica, with a margin."""
     runtime: str
     """llamacpp, llamacpp-router, personaplex, vllm, tgi, sglang or generic. Default: llamacpp."""
     mode: str

@@ -10,16 +10,19 @@ from typing import Any
 
 import pulumi
 
+from ...fleet.timeouts import Timeouts
 from ...plan.prerequisites.charts import charts
 from ...plan.prerequisites.definitions import definitions_of
 from ..serving.arguments import checked_args
 from ..serving.objects import provider_version, token
+from ..serving.waiting import custom_timeouts
 from .args import ChartArgs
 
 SYSTEM = "kube-system"
 """A namespace of every cluster."""
 _DEFINITION = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinitionPatch"
 """A patch creates a definition or changes the one that Helm created; other resources fail if their object exists."""
+_RELEASE = "kubernetes:helm.sh/v3:Release"
 _SECONDS = 900
 """Timeout of an installation: images are large, and nodes may have to be launched first."""
 
@@ -32,7 +35,7 @@ class HelmRelease(pulumi.CustomResource):
 
     def __init__(self, name: str, inputs: Mapping[str, Any], opts: pulumi.ResourceOptions) -> None:
         # The SDK's class sends the mark, and declares the output by a null, which is not sent.
-        super().__init__("kubernetes:helm.sh/v3:Release", name, {**inputs, "compat": "true", "status": None}, opts)
+        super().__init__(_RELEASE, name, {**inputs, "compat": "true", "status": None}, opts)
 
 
 class ChartComponent(pulumi.ComponentResource):
@@ -88,11 +91,30 @@ class ChartComponent(pulumi.ComponentResource):
             "skipAwait": None if self._awaited else True,
             "timeout": _SECONDS,
         }
-        options = pulumi.ResourceOptions(parent=self, depends_on=self.definitions, version=provider_version())
+        options = pulumi.ResourceOptions(
+            parent=self,
+            depends_on=self.definitions,
+            version=provider_version(),
+            # The provider reads only the input; the option shows the timeout where those of other resources are.
+            custom_timeouts=custom_timeouts(Timeouts.all(_SECONDS)),
+        )
         self.release = HelmRelease(name, inputs, options)
         self.namespace = pulumi.Output.from_input(pin.namespace)
         self.version = pulumi.Output.from_input(version)
         self.register_outputs({"namespace": self.namespace, "version": self.version})
+
+
+def release_timeout(seconds: int | None) -> list[pulumi.ResourceTransformation]:
+    """Return the transformation of a chart's component that sets the timeout of its release; none without one."""
+
+    def set_timeout(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
+        if args.type_ != _RELEASE:
+            return None
+        options = pulumi.ResourceOptions(custom_timeouts=custom_timeouts(Timeouts.all(seconds or _SECONDS)))
+        props = {**args.props, "timeout": seconds}
+        return pulumi.ResourceTransformationResult(props, pulumi.ResourceOptions.merge(args.opts, options))
+
+    return [set_timeout] if seconds else []
 
 
 def merged(values: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,8 +5,10 @@ from typing import Any
 import pulumi
 
 from ...plan.prerequisites.charts import charts
+from ...plan.timeouts.objects import lone_timeouts
 from ..serving.arguments import checked_args
 from ..serving.objects import PACKAGE, kubernetes_object, provider_version
+from ..serving.waiting import custom_timeouts
 from .args import ChartArgs
 from .chart import NOTHING, ChartComponent, FixedChart
 
@@ -77,9 +79,15 @@ class KthenaRouter(FixedChart):
 
     def __init__(self, name: str, args: ChartArgs = NOTHING, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, args, opts)
-        patch = pulumi.ResourceOptions(parent=self.release, depends_on=[self.release], version=provider_version())
-        service = _named(ROUTER_SERVICE, args.get("version") or charts()[self._chart].version)
-        pulumi.CustomResource("kubernetes:core/v1:ServicePatch", name, self._closed(service), patch)
+        body = self._closed(_named(ROUTER_SERVICE, args.get("version") or charts()[self._chart].version))
+        patch = pulumi.ResourceOptions(
+            parent=self.release,
+            depends_on=[self.release],
+            version=provider_version(),
+            # The provider waits for a patched Service as for its own.
+            custom_timeouts=custom_timeouts(lone_timeouts(body)),
+        )
+        pulumi.CustomResource("kubernetes:core/v1:ServicePatch", name, body, patch)
 
     def _closed(self, service: str) -> dict[str, Any]:
         # Each revision of the release resets the Service, so that the patch must be applied again.

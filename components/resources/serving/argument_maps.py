@@ -181,6 +181,20 @@ AUTOSCALED = Own("bool", "Whether an autoscaler of another component manages the
 """Declared by every component that has replicas of its own."""
 
 
+WAITING = {
+    "wait_until_ready": Own(
+        "bool",
+        "Whether an update waits until the replicas are ready, and fails if they are not. Default: true.",
+    ),
+    "ready_timeout": Own(
+        "str",
+        "How long an update waits for the workload and its Service, such as 45m. Default: computed from the cold "
+        "start of a replica, with a margin.",
+    ),
+}
+"""Declared by every component with pods."""
+
+
 def realization(text: str) -> Own:
     return Own("str", f"{text} Default: native.")
 

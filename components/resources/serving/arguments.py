@@ -13,6 +13,7 @@ from ...contract.kinds import Kind
 from ...contract.load import LoadedResource
 from ...contract.problems import Problem, Severity, errors, field_path, path_parts
 from ...families import kinds
+from ...plan.environment import Waits
 from ...plan.plan import Plan
 from .output_values import resolve_outputs, unresolved_outputs
 from .typed_args import Found, keys_of, unknown_keys, wire
@@ -33,6 +34,7 @@ class Arguments:
         name: Name of the component.
         values: Usable arguments by name, with nested values in wire form. Whole numbers are integers; those of remote
             callers arrive as floats.
+        waits: What updates wait for; set with the rendering options.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Arguments:
             models: The contract's types of some of them, by argument.
         """
         self.name = name
+        self.waits = Waits()
         read, problems = usable_args(args, typed)
         self._problems = [self._problem(path, reason) for path, reason in problems]
         self._unusable = {key for key, value in args.items() if value is not None} - read.keys()

@@ -17,6 +17,7 @@ ModelFleet
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import pulumi
@@ -35,6 +36,7 @@ from ...plan.plan import Plan, plan
 from ...plan.prerequisites.charts import NODE_AUTOSCALER, providers_of
 from ...plan.sections.costs import bill_of
 from ...plan.settings import MODEL_ACCOUNT, FleetSettings
+from ...plan.timeouts.objects import without_waiting
 from ..prerequisites.custom_resources import CustomResources, installable
 from .arguments import format_problem, log_warnings, report_errors
 from .fleet.args import ModelFleetArgs
@@ -49,6 +51,7 @@ from .object_set import FrontDoor, Monitoring, NetworkPolicies, ObjectSet, Other
 from .objects import KubernetesObject, kubernetes_object, token
 from .simulated_nodes import SimulatedNodes
 from .site import Site
+from .waiting import custom_timeouts
 from .workload_component import WorkloadComponent, added_name, logical_name
 
 _NodeKind = frozenset[tuple[str, str]]
@@ -192,6 +195,12 @@ class ModelFleet(pulumi.ComponentResource):
     def _child(self, after: Iterable[pulumi.Resource] = ()) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, depends_on=list(after))
 
+    def _object(self, value: Object, name: str, opts: pulumi.ResourceOptions) -> KubernetesObject:
+        """Create an object with the timeouts of the plan."""
+        opts.custom_timeouts = custom_timeouts(self._planned.timeouts.of(value))
+        awaited = self._planned.environment.waits.for_models
+        return kubernetes_object(value if awaited else without_waiting(value), name, opts)
+
     def _set(
         self, component: type[ObjectSet], suffix: str, values: tuple[Object, ...], after: list[pulumi.Resource]
     ) -> ObjectSet | None:
@@ -200,7 +209,7 @@ class ModelFleet(pulumi.ComponentResource):
     def _create_namespaces(self) -> dict[str, KubernetesObject]:
         """Create the namespaces of the models and those among the manifests."""
         return {
-            name: kubernetes_object(body, f"{self._name}-{name}", self._child())
+            name: self._object(body, f"{self._name}-{name}", self._child())
             for name, body in namespace_objects(self._planned).items()
         }
 
@@ -229,7 +238,7 @@ class ModelFleet(pulumi.ComponentResource):
         for value in self._planned.claims:
             _, namespace, name = key_of(value)
             after = [*volumes, *([self._namespaces[namespace]] if namespace in self._namespaces else [])]
-            child = kubernetes_object(value, f"{self._name}-{namespace}/{name}", self._child(after))
+            child = self._object(value, f"{self._name}-{namespace}/{name}", self._child(after))
             claims.setdefault(namespace, []).append(child)
         return claims
 
@@ -260,11 +269,13 @@ class ModelFleet(pulumi.ComponentResource):
         family, member = member_of(item.source.kind)
         if member.serves and member.component and member.kind.kind == item.kind:
             component: type[WorkloadComponent] = family.component(member)
-            return component.from_rendered(name, item, self._child(before))
+            timeouts, waits = self._planned.timeouts, self._planned.environment.waits
+            registered = replace(item, timeouts=timeouts.planned, awaited=waits.for_models)
+            return component.from_rendered(name, registered, self._child(before))
         for value in item.objects:
             child, options = f"{name}{added_name(value, item.name)}", self._child(before)
             options.aliases = list(self._within_workload(item, value))
-            self._shared[key_of(value)] = kubernetes_object(value, child, options)
+            self._shared[key_of(value)] = self._object(value, child, options)
         return None
 
     def _within_workload(self, item: Rendered, value: Object) -> Iterator[pulumi.Alias]:

@@ -12,6 +12,8 @@ import pulumi
 
 from ...contract.schema.empty import without_empty
 from ...contract.texts.secrets import replace_in_object
+from ...plan.timeouts.objects import lone_timeouts
+from .waiting import custom_timeouts
 
 PACKAGE = "inference-platform"
 PROVIDER_VERSION = "4.34.2"
@@ -59,5 +61,7 @@ class KubernetesObject(pulumi.CustomResource):
 
 
 def kubernetes_object(value: dict[str, Any], name: str, opts: pulumi.ResourceOptions) -> KubernetesObject:
+    """Create an object, whose timeouts are those of its manifest alone unless the options have others."""
     opts.version = opts.version or provider_version()
+    opts.custom_timeouts = opts.custom_timeouts or custom_timeouts(lone_timeouts(value))
     return KubernetesObject(name, value, opts)

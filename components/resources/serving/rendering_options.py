@@ -24,13 +24,15 @@ _SETTINGS: Mapping[str, tuple[str, ...]] = {
     "priority_class_name": ("pods", "priority_class_name"),
     "pod_annotations": ("pods", "annotations"),
     "pod_labels": ("pods", "labels"),
+    "wait_until_ready": ("wait_for_models",),
+    "ready_timeout": ("timeouts", "models"),
 }
 """Path of the fleet setting of each argument."""
 _DEFAULT_NAMESPACE = "default"
 
 
 def options_of(arguments: Arguments, without: frozenset[str] = frozenset()) -> Options:
-    """Return the rendering options; records problems.
+    """Return the rendering options, and set what updates wait for; records problems.
 
     Args:
         arguments: The arguments of a component.
@@ -44,10 +46,13 @@ def options_of(arguments: Arguments, without: frozenset[str] = frozenset()) -> O
     namespace = arguments.get("namespace", _DEFAULT_NAMESPACE)
     # An invalid name is reported with the resource, whose namespace it is.
     values["namespace"] = namespace if is_dns1123_label(str(namespace)) else _DEFAULT_NAMESPACE
-    options, wrong = read_options(values)
+    settings, wrong = _read(values)
     for fault in wrong:
         arguments.add_problem(_argument(fault.path, paths), fault.reason)
-    return options
+    if settings is None:
+        return Options()
+    arguments.waits = settings.waits()
+    return settings.options()
 
 
 def is_autoscaled(arguments: Arguments, options: Options, own: Iterable[str] = ("replicas",)) -> bool:
@@ -77,10 +82,15 @@ def is_autoscaled(arguments: Arguments, options: Options, own: Iterable[str] = (
 
 def read_options(values: Mapping[str, Any]) -> tuple[Options, tuple[SettingsFault, ...]]:
     """Return the rendering options of fleet settings in snake_case, and their problems."""
+    settings, wrong = _read(values)
+    return settings.options() if settings else Options(), wrong
+
+
+def _read(values: Mapping[str, Any]) -> tuple[FleetSettings | None, tuple[SettingsFault, ...]]:
     try:
-        return FleetSettings.model_validate(values, by_name=True, by_alias=False).options(), ()
+        return FleetSettings.model_validate(values, by_name=True, by_alias=False), ()
     except ValidationError as error:
-        return Options(), tuple(faults(error, FleetSettings, by_name=True))
+        return None, tuple(faults(error, FleetSettings, by_name=True))
 
 
 def _argument(path: tuple[str | int, ...], paths: Mapping[str, tuple[str, ...]]) -> str:

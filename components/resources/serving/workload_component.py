@@ -14,10 +14,14 @@ from ...fleet.objects import BALANCED, HPA, Key, address_in, is_balanced, is_cor
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...fleet.shapes import shape_of
-from ...plan.environment import Environment
+from ...plan.environment import Environment, Waits
 from ...plan.plan import plan
+from ...plan.timeouts.objects import without_waiting
 from .arguments import format_problem, load_reference, log_warnings, report_errors
 from .objects import KubernetesObject, kubernetes_object, token
+from .waiting import custom_timeouts
+
+_DEFAULT_WAITS = Waits()
 
 
 class WorkloadComponent(pulumi.ComponentResource):
@@ -99,7 +103,9 @@ class WorkloadComponent(pulumi.ComponentResource):
             )
             if id(value) in targets and value["metadata"]["name"] != rendered.name:
                 options.aliases = _beside(name, rendered.name, value, opts)
-            child = kubernetes_object(value, logical_name(name, rendered.name, value), options)
+            options.custom_timeouts = custom_timeouts(rendered.timeouts.get(key_of(value)))
+            registered = value if rendered.awaited else without_waiting(value)
+            child = kubernetes_object(registered, logical_name(name, rendered.name, value), options)
             created[key_of(value)] = child
             endpoint = endpoints.get(id(value))
             if endpoint and is_balanced(value):
@@ -154,7 +160,12 @@ def logical_name(name: str, resource: str, value: dict[str, Any]) -> str:
 
 
 def render_one(
-    resource: LoadedResource, manifests: Sequence[Mapping[str, Any]], options: Options, *, autoscaled: bool = False
+    resource: LoadedResource,
+    manifests: Sequence[Mapping[str, Any]],
+    options: Options,
+    *,
+    autoscaled: bool = False,
+    waits: Waits = _DEFAULT_WAITS,
 ) -> Rendered:
     """Render one resource, with the same checks as a stack.
 
@@ -163,6 +174,7 @@ def render_one(
         manifests: Manifests that it refers to.
         options: Rendering options.
         autoscaled: Whether another component scales its workloads.
+        waits: What updates wait for.
 
     Raises:
         InvalidArguments: the resource is invalid or does not fit; every problem is listed.
@@ -170,10 +182,11 @@ def render_one(
     others = tuple(load_reference(manifest, resource.kind) for manifest in manifests)
     release = resource.kind.release
     releases = {resource.kind.releases.family: release} if release else {}
-    planned = plan(Manifests((resource, *others)), Environment(options=replace(options, releases=releases)))
+    environment = Environment(options=replace(options, releases=releases), waits=waits)
+    planned = plan(Manifests((resource, *others)), environment)
     report_errors(planned.problems)
     rendered = next(item for item in planned.fleet.rendered if item.source is resource)
-    item = replace(rendered, warnings=planned.problems)
+    item = replace(rendered, warnings=planned.problems, timeouts=planned.timeouts.planned, awaited=waits.for_models)
     if not autoscaled:
         return item
     # The other component knows the bounds; here it matters only that there are some.

@@ -12,9 +12,10 @@ import pytest
 
 from components.checks.front_door.balancers import Balancing
 from components.checks.front_door.door import Door, Tls, front_door
-from components.checks.front_door.rollout import ProxyRollout, duration_text, seconds
+from components.checks.front_door.rollout import ProxyRollout
 from components.checks.front_door.words import Exposure, TlsKind
 from components.clouds.aws.environment import AwsEnvironment
+from components.contract.texts.durations import duration_text, seconds
 from components.fleet.words import Realization
 from components.plan.access import check_access, gated_namespaces, placed
 from components.plan.environment import Environment

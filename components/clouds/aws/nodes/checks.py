@@ -13,6 +13,7 @@ from ....fleet.rendered import Fleet
 from ..facts.eks import is_fractional, limits, no_image, takes_capacity_block
 from ..facts.regions import is_withheld, regions, regions_of
 from ..words import NodeImage, Provisioner
+from .drains import check_drains
 from .existing import check_existing
 from .fabric import unused_efa
 from .labels import check_marks, cloud_labels, impossible
@@ -38,6 +39,7 @@ def check_nodes(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: No
         *pending(fleet, groups, environment, {id(rollout.item) for rollout in stuck}),
         *(stuck_problem(rollout, groups, environment) for rollout in stuck),
         *unused_efa(fleet, groups, environment),
+        *check_drains(fleet, groups, environment),
         *check_order(fleet, environment),
     )
     return tuple(sorted(dict.fromkeys(problems), key=lambda p: p.sort_key))

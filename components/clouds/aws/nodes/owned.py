@@ -102,6 +102,11 @@ class OwnedGroup:
     release: str = ""
     retain: bool = True
 
+    def nodes_at_once(self, nodes: int) -> int:
+        """Return how many of some nodes an update may make unavailable at once; one by default."""
+        share = int(self.update.get("max_unavailable_percentage") or 0)
+        return max(1, int(self.update.get("max_unavailable") or nodes * share // 100))
+
 
 def check_owned(environment: "NodeEnvironment") -> Iterator[Problem]:
     """Report owned groups that an update would replace, and those that their type does not describe."""

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ....fleet.instances import Instance, instance
+from ....fleet.nodes.availability import nodes_at_once
 from ....fleet.nodes.groups import NodeGroupDemand, node_groups
 from ....fleet.nodes.policy import RESERVED, Capacity, NodePolicy, Reservation, TypePolicy
 from ....fleet.nodes.replacement import NodeReplacement, NodeSource
 from ....fleet.objects import Object
 from ....fleet.rendered import Fleet
 from ..facts.eks import ami_type, limits, system_ami_type
+from ..facts.waits import longest_update
 from ..words import NodeImage, Provisioner
 from .autoscaler import Bounds, autoscaler_tags
 from .labels import capacity_type, cloud_labels, own_labels
@@ -105,6 +107,7 @@ class NodeGroupPlan:
         owned: Those of the existing groups that the stack owns.
         disruption: When Karpenter replaces its nodes.
         version: Kubernetes version of its nodes.
+        max_unavailable: Nodes that an update may make unavailable at once.
     """
 
     name: str
@@ -138,6 +141,7 @@ class NodeGroupPlan:
     owned: tuple[OwnedGroup, ...] = ()
     disruption: Disruption = field(default_factory=Disruption)
     version: str = ""
+    max_unavailable: int = 1
 
     @property
     def sources(self) -> tuple[NodeSource, ...]:
@@ -158,6 +162,13 @@ class NodeGroupPlan:
     def bounds(self) -> Bounds | None:
         """The bounds that the autoscaler enforces; None for a group that it does not scale."""
         return Bounds(self.minimum, self.maximum, self.demand.level) if self.autoscaled else None
+
+    @property
+    def longest_update(self) -> int:
+        """Seconds of an update that replaces all its nodes, at most; 0 if Karpenter replaces them by itself."""
+        if self.existing or self.provisioner != Provisioner.MANAGED:
+            return 0
+        return longest_update(self.maximum, self.max_unavailable)
 
     @property
     def held(self) -> tuple[Reservation, ...]:
@@ -206,7 +217,15 @@ def created(groups: Iterable[NodeGroupPlan]) -> tuple[NodeGroupPlan, ...]:
 
 def node_plan(fleet: Fleet, environment: NodeEnvironment) -> tuple[NodeGroupPlan, ...]:
     """Return the node groups that a fleet needs, by name."""
-    return group_plans(node_groups(fleet, environment.nodes), environment)
+    groups = group_plans(node_groups(fleet, environment.nodes), environment)
+    return tuple(
+        replace(group, max_unavailable=nodes_at_once(fleet, group.demand, environment.nodes, _most_at_once(group)))
+        for group in groups
+    )
+
+
+def _most_at_once(group: NodeGroupPlan) -> int:
+    return min(group.maximum, limits().unavailable_nodes)
 
 
 def group_plans(

@@ -19,18 +19,15 @@ from typing import TYPE_CHECKING
 
 from ....fleet.nodes.policy import RESERVED, most_at_once
 from ....fleet.nodes.replacement import NodeReplacement, NodeSource
+from ..facts.waits import NODE_GROUP, node_steps
 from ..words import Provisioner
 from .pool_rules import Disruption
 
 if TYPE_CHECKING:
     from .plan import NodeGroupPlan
 
-NODE_GROUP, LAUNCH_TEMPLATE = "aws:eks/nodeGroup:NodeGroup", "aws:ec2/launchTemplate:LaunchTemplate"
+LAUNCH_TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 NODE_POOL, NODE_CLASS = "kubernetes:karpenter.sh/v1:NodePool", "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass"
-_PATIENCE = 900
-"""Seconds after which EKS gives up a drain (see above)."""
-_PAUSE = 60
-"""Seconds between the end of a drain and the termination of the node (see above)."""
 _SURGE_PER_ZONE = 2
 _DEFAULT_BUDGET = "10%"
 """Nodes that Karpenter replaces at once in a pool without budgets (pkg/apis/v1/nodepool.go)."""
@@ -79,14 +76,18 @@ def node_replacement(plan: "NodeGroupPlan") -> NodeReplacement:
         return _drift(plan)
     # Groups of one type that the stack took over are usually updated alike; the first stands for all.
     update = plan.owned[0].update if plan.owned else {}
-    at_once = update.get("max_unavailable") or _share(update.get("max_unavailable_percentage"), plan.demand.nodes)
+    at_once = plan.max_unavailable
+    if plan.owned:
+        share = _share(update.get("max_unavailable_percentage"), plan.demand.nodes)
+        at_once = update.get("max_unavailable") or share
+    steps = node_steps()
     is_minimal = update.get("update_strategy", plan.update_strategy) == "MINIMAL"
     return NodeReplacement(
         "update of the node group",
         at_once=at_once,
         surge=0 if is_minimal else max(_SURGE_PER_ZONE * len(plan.zones), at_once),
-        pause=_PAUSE,
-        patience=_PATIENCE,
+        pause=steps.settle,
+        patience=steps.drain,
         forced=plan.force_update,
     )
 

@@ -6,10 +6,17 @@ import pulumi
 from pulumi_aws import eks
 
 from ....clouds.aws.nodes.owned import API_EFFECTS, OwnedGroup
+from ..args import AwsTimeoutArgs
+from .waiting import node_group_option
 
 
 def owned_node_group(
-    name: str, cluster: str, group: OwnedGroup, tags: Mapping[str, str], parent: pulumi.Resource
+    name: str,
+    cluster: str,
+    group: OwnedGroup,
+    tags: Mapping[str, str],
+    parent: pulumi.Resource,
+    timeouts: AwsTimeoutArgs,
 ) -> eks.NodeGroup:
     """Import a node group with exactly the properties that it has.
 
@@ -22,6 +29,7 @@ def owned_node_group(
         group: The group.
         tags: Tags of the stack.
         parent: The component.
+        timeouts: Its argument of this name.
     """
     fixed = group.fixed
     minimum, maximum, desired = fixed.size
@@ -63,5 +71,6 @@ def owned_node_group(
             # All of it: an update of one size would also send the desired size of the adoption (nodes/sizes.py).
             ignore_changes=["scalingConfig"],
             retain_on_delete=group.retain or None,
+            custom_timeouts=node_group_option(max(1, maximum), group.nodes_at_once(maximum), timeouts),
         ),
     )

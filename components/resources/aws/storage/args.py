@@ -2,7 +2,7 @@
 
 from ....contract.names import is_dns1123_label
 from ..args import ModelStorageArgs
-from ..argument_problems import Problems, place_problems, repeated
+from ..argument_problems import Problems, place_problems, repeated, timeout_problems
 from .settings import StorageSettings
 
 PATH_MAX = 100
@@ -12,6 +12,7 @@ PATH_MAX = 100
 def problems(args: ModelStorageArgs, settings: StorageSettings | None) -> Problems:
     """Yield what is wrong, by argument; of the settings, only conflicts with other arguments."""
     yield from place_problems("cluster_name", args.get("cluster_name", ""), args.get("region", ""))
+    yield from timeout_problems(args)
     namespaces = args.get("namespaces", [])
     if not namespaces:
         yield "namespaces", "is required: list at least one namespace of models"

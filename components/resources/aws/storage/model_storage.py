@@ -35,6 +35,7 @@ from ...serving.arguments import checked_args
 from ...serving.objects import KubernetesObject, kubernetes_object, token
 from ...serving.typed_args import Found
 from ..args import ModelStorageArgs
+from ..parts.waiting import waiting
 from .args import access_path, problems
 from .efs import EfsCache
 from .fsx import FsxCache
@@ -60,7 +61,7 @@ class ModelStorage(pulumi.ComponentResource):
             InvalidArguments: the arguments contradict each other or AWS; every problem is listed.
         """
         args = checked_args(name, args, ModelStorageArgs, _problems)
-        super().__init__(token("ModelStorage"), name, {}, opts)
+        super().__init__(token("ModelStorage"), name, {}, waiting(opts, args.get("timeouts", {})))
         self._name = name
         settings = _settings(args)
         self.volumes: list[KubernetesObject] = []

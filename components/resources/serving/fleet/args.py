@@ -198,6 +198,15 @@ class HardeningArgs(TypedDict, total=False):
     """Whether only the gateway and the monitoring may connect to the models. Default: false."""
 
 
+class FleetTimeoutArgs(TypedDict, total=False):
+    """How long an update waits for single resources before it fails, instead of the computed times."""
+
+    models: str
+    """Timeout of each object of the models, such as 30m. Default: computed from their cold starts, with a margin."""
+    charts: str
+    """Timeout of each chart. Default: 15m."""
+
+
 class ModelShapeArgs(TypedDict, total=False):
     """A model: its config.json, a known model with the same layers, or figures; and the size of its files."""
 
@@ -294,6 +303,12 @@ class ModelFleetArgs(TypedDict, total=False):
     """Security and availability settings of the pods. Default: none."""
     service_levels: ServiceLevelsArgs
     """Service levels and load of models, for VariantAutoscalings. Default: none."""
+    wait_for_models: bool
+    """Whether an update waits until the models are ready, and fails if one is not. With false it ends when their
+    objects exist; models that never start are then only seen in the cluster. Default: true."""
+    timeouts: FleetTimeoutArgs
+    """How long an update waits for single resources before it fails. Default: computed from the cold starts of the
+    models."""
     prices: str
     """File with your own prices, in YAML or CSV, which take precedence over the shipped ones: see docs/costs.md.
     Default: none."""

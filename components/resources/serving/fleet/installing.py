@@ -22,13 +22,11 @@ from ...prerequisites.args import (
     PrometheusArgs,
     VariantAutoscalerArgs,
 )
-from ...prerequisites.chart import SYSTEM, ChartComponent
+from ...prerequisites.chart import SYSTEM, ChartComponent, release_timeout
 from ..objects import KubernetesObject, kubernetes_object
 from ..site import Site
 from .cloud_charts import COMPONENTS, ROLE_ANNOTATION, OnCloud
 
-_DELETE_TIMEOUT = "20m"
-"""Deleting a load balancer takes minutes, and releasing its addresses some more."""
 _Chart = Callable[[str, ChartArgs, pulumi.ResourceOptions], ChartComponent]
 """Creates the component of a chart that has no settings of its own."""
 _Make = Callable[[str, "Installation", pulumi.ResourceOptions], pulumi.ComponentResource]
@@ -68,7 +66,8 @@ class Installation:
                     prefix, namespace, labels, parent, [*self.site.after, *cleaners]
                 )
             after += [all_namespaces[namespace]] if namespace in all_namespaces else []
-            opts = pulumi.ResourceOptions(parent=parent, depends_on=after)
+            within = release_timeout(self.planned.environment.waits.charts)
+            opts = pulumi.ResourceOptions(parent=parent, depends_on=after, transformations=within)
             installed[name] = _COMPONENTS[name](f"{prefix}-{name}", self, opts)
         return installed
 
@@ -85,8 +84,7 @@ def _namespace(
     """
     metadata = {"name": name, **({"labels": dict(labels)} if labels else {})}
     value = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
-    within = pulumi.CustomTimeouts(delete=_DELETE_TIMEOUT)
-    options = pulumi.ResourceOptions(parent=parent, depends_on=list(after), custom_timeouts=within)
+    options = pulumi.ResourceOptions(parent=parent, depends_on=list(after))
     return kubernetes_object(value, f"{prefix}-{name}", options)
 
 

@@ -1,0 +1,1 @@
+"""Timeouts of the objects that the Kubernetes provider of Pulumi waits for."""

@@ -1,0 +1,93 @@
+"""Timeouts of the objects of a plan, computed from the cold starts of its models."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ...checks.memory.verdicts import WorkloadVerdict
+from ...fleet.objects import Key, Object, is_core_service, key_of
+from ...fleet.rendered import Fleet, Rendered
+from ...fleet.shapes import shape_of
+from ...fleet.timeouts import Timeouts, with_margin
+from ..environment import Environment, Waits
+from ..review.starts import grace_seconds
+from ..starts.longest import longest_start
+from ..starts.planned import replica_facts, shapes_of, title_of
+from .objects import NO_PODS, deletion_timeouts, lone_timeouts, object_timeouts, pod_timeouts, update_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectTimeouts:
+    """The timeouts of the objects of a fleet.
+
+    Attributes:
+        planned: Timeouts of objects whose pods are known.
+        grace: Longest time that a pod of the fleet may take to terminate, in seconds.
+        waits: The settings.
+        expected: Seconds of the longest update of each awaited workload, without a margin, by its title.
+    """
+
+    planned: Mapping[Key, Timeouts] = field(default_factory=dict)
+    grace: int = 0
+    waits: Waits = field(default_factory=Waits)
+    expected: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, body: Object) -> Timeouts | None:
+        """Return the timeouts of an object; None for one that the provider does not wait for."""
+        planned = self.planned.get(key_of(body))
+        if planned is not None:
+            return planned
+        pods = Timeouts(0, 0, with_margin(self.grace))
+        timeouts = object_timeouts(body, pods) if _ends_with_pods(body) else lone_timeouts(body)
+        return timeouts and timeouts.replaced(self.waits.models)
+
+
+def planned_timeouts(fleet: Fleet, verdicts: tuple[WorkloadVerdict, ...], environment: Environment) -> ObjectTimeouts:
+    """Return the timeouts of the objects of a fleet.
+
+    Args:
+        fleet: The rendered fleet.
+        verdicts: Its memory verdicts, which know the models.
+        environment: The environment.
+    """
+    shapes = shapes_of(verdicts)
+    pods: dict[Key, Timeouts] = {}
+    expected: dict[str, int] = {}
+    for _, workload in fleet.workloads:
+        start = longest_start(workload.body, replica_facts(workload, shapes.get(title_of(workload)), environment))
+        most = max(workload.replicas, workload.most or 0)
+        pods[key_of(workload.body)] = pod_timeouts(workload.body, start, workload.replicas, most)
+        if not workload.operated and environment.waits.for_models:
+            expected[title_of(workload)] = update_seconds(workload.body, start, most)
+    every = _longest(pods.values())
+    planned: dict[Key, Timeouts] = {}
+    for item in fleet.rendered:
+        own = [pods[key_of(workload.body)] for workload in item.workloads]
+        # Services of a resource without pods may belong to those of any other.
+        longest = _longest(own) if own else every
+        for body in item.objects:
+            timeouts = _timeouts_of(body, item, pods.get(key_of(body), longest))
+            if timeouts is not None:
+                planned[key_of(body)] = timeouts.replaced(environment.waits.models)
+    graces = (grace_seconds(workload.body) for _, workload in fleet.workloads)
+    return ObjectTimeouts(planned, max(graces, default=0), environment.waits, expected)
+
+
+def _longest(timeouts: Iterable[Timeouts]) -> Timeouts:
+    longest = NO_PODS
+    for each in timeouts:
+        longest = longest.at_least(each)
+    return longest
+
+
+def _timeouts_of(body: Object, item: Rendered, pods: Timeouts) -> Timeouts | None:
+    """Return the timeouts of an object of a resource; None for one that does not wait for pods."""
+    if shape_of(body) or is_core_service(body):
+        return object_timeouts(body, pods)
+    # The custom resource of an operator, whose deletion waits for its pods.
+    operated = body["kind"] == item.kind and any(workload.operated for workload in item.workloads)
+    return deletion_timeouts().at_least(pods) if operated else None
+
+
+def _ends_with_pods(body: Object) -> bool:
+    """Whether the deletion of an object waits for the pods of the fleet."""
+    return body["kind"] in ("Namespace", "PersistentVolumeClaim")
