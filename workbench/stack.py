@@ -45,7 +45,14 @@ Offline = Annotated[
     bool, typer.Option("--offline", help="Compare with the saved state only, without contacting the cluster.")
 ]
 NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait for workloads to become ready.")]
-Seconds = Annotated[float, typer.Option("--timeout", help="Seconds to wait for each workload.")]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        help="Seconds that the local engine waits for each workload. Default: 300 in the simulated cluster, else "
+        "the timeout of its resource.",
+    ),
+]
 NoLive = Annotated[
     bool, typer.Option("--no-live", help="Do not simulate model servers; pods become Ready immediately.")
 ]
@@ -70,6 +77,9 @@ StartCluster = Annotated[
 ]
 
 
+SIMULATED_SECONDS = 300.0
+
+
 def register(app: typer.Typer) -> None:
     """Add this module's commands."""
     for command in (up, preview, destroy, outputs):
@@ -84,7 +94,7 @@ def up(
     yes: Yes = False,
     cwd: Cwd = Path(),
     no_wait: NoWait = False,
-    timeout: Seconds = 300.0,
+    timeout: Seconds = None,
     start_cluster: StartCluster = False,
     speed: Speed = None,
     start_speed: StartSpeed = None,
@@ -110,7 +120,8 @@ def up(
         ask = bool(kubeconfig) and not yes
         call.options = {
             "wait": not no_wait,
-            "seconds": timeout,
+            # In the simulated cluster, models start much faster than their resources allow for.
+            "seconds": timeout if timeout is not None or kubeconfig else SIMULATED_SECONDS,
             "confirm": confirm if ask else agree,
             "brief": not ask and not details,
         }

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pulumi
@@ -10,7 +11,9 @@ import pytest
 from tests.engine.live import gone, maps
 from tests.engine.support import Stack, config_map, kube_object, register
 from toolkit.kube import Kube
+from workbench.engine.apply.ready import READY_SECONDS
 from workbench.engine.local import RunOptions
+from workbench.engine.pulumi_failures import unready
 from workbench.errors import WorkbenchError
 
 
@@ -218,9 +221,18 @@ def test_ready_means_available(live: Stack, kube: Kube, namespace: str) -> None:
     started = time.monotonic()
     outcome = live.up(program)
     assert not outcome.ok
-    assert time.monotonic() - started < RunOptions().seconds / 2
+    assert time.monotonic() - started < READY_SECONDS / 2
     assert "0 of 1 pods available" in live.words
-    assert "nodes" in live.screen
+    (line,) = [line for line in live.screen.splitlines() if "Unschedulable: " in line]
+    assert "pod web-" in line
+    assert "nodes" in line
+    assert "next: " in live.screen
+    # The same after a failed update of the Pulumi CLI, whose state has the Deployment.
+    inputs = deployment("web", namespace, "a", replicas=1)
+    exported = {"deployment": {"resources": [{"type": "kubernetes:apps/v1:Deployment", "inputs": inputs}]}}
+    found = unready(exported, Path(live.kubeconfig))
+    assert found[0] == f"Deployment {namespace}/web: 0 of 1 pods available"
+    assert "Unschedulable: " in found[1]
     live.options = RunOptions()
     live.destroy()
 

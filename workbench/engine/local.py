@@ -33,7 +33,6 @@ from .targets import Targets
 from .values import masked, resealed, seal, with_secrets
 
 _OUTPUTS = "outputs"
-READY_SECONDS = 300.0
 
 
 @dataclass(slots=True)
@@ -43,7 +42,8 @@ class RunOptions:
     offline: bool = False
     """Plan from the state alone, without contacting a cluster."""
     wait: bool = True
-    seconds: float = READY_SECONDS
+    seconds: float | None = None
+    """Seconds to wait for each workload; None for the timeout of its resource."""
     workers: int = 8
     kubeconfig: str = ""
     existing: Existing = field(default_factory=dict)

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any
 
 from ..errors import WorkbenchError
 from .project import ProjectFiles, load_project
+from .pulumi_failures import PAGE, unready
 from .pulumi_files import StackFiles
 from .pulumi_leftovers import Leftovers, begun_in
 from .pulumi_locks import locks_of
@@ -65,7 +67,33 @@ class PulumiCli:
                 if unseen := leftovers.unseen():
                     _warn(_ONE_TIME_ADVICE, unseen)
                 self._clear_begun(after)
+        else:
+            self._explain(config)
         return code
+
+    def _explain(self, config: Mapping[str, Any]) -> None:
+        """Print why workloads are not ready after a failed update."""
+        with self._kubeconfig(config) as cluster:
+            lines = unready(self.export(), *cluster) if cluster else []
+        if lines:
+            _warn("\nNot ready:", lines, f"{PAGE} describes how to continue")
+
+    @contextmanager
+    def _kubeconfig(self, config: Mapping[str, Any]) -> Iterator[tuple[Path, str] | None]:
+        """Yield kubeconfig and context of the cluster, which a stack that creates it has in its last outputs."""
+        cluster = self._cluster(config)
+        if cluster:
+            yield cluster
+            return
+        try:
+            content = self._capture("stack", "output", "kubeconfig", "--show-secrets", "--stack", self.stack)
+        except WorkbenchError:
+            yield None  # before the first successful update
+            return
+        with tempfile.NamedTemporaryFile("w", dir=self.state_folder, prefix="kubeconfig-") as file:
+            file.write(content)
+            file.flush()
+            yield Path(file.name), ""
 
     def preview(self, *, as_json: bool = False) -> int:
         """Run ``pulumi preview``."""

@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.fleet.shapes import SHAPES
-from toolkit.kube import KubeError
+from toolkit.kube import Kube, KubeError
 
 from ..plan import Step
 from ..targets import Target, Targets, identity
 from ..values import reveal
 from .execute import Failure
+from .pods import reasons
 
 _SKIP = "pulumi.com/skipAwait"
 _SECONDS = "pulumi.com/timeoutSeconds"
 _PAUSE = 0.25
+READY_SECONDS = 300.0
+"""Seconds to wait for a workload without a timeout."""
 
 Json = Mapping[str, Any]
 
@@ -65,15 +68,23 @@ class _Waiting:
     deadline: float
     seconds: float
     state: str = "not seen yet"
+    live: Json | None = None
 
 
 def await_ready(
     steps: Iterable[Step],
     targets: Targets,
-    seconds: float,
+    seconds: float | None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[Failure]:
-    """Wait for the objects of steps; return a failure for each that is not ready in time."""
+    """Wait for the objects of steps; return a failure for each that is not ready in time.
+
+    Args:
+        steps: Applied steps.
+        targets: The clusters.
+        seconds: Seconds to wait for each; None for the timeout of its resource.
+        progress: Shows the progress.
+    """
     waiting = {step.urn: item for step in steps if (item := _waiting(step, targets, seconds))}
     failures: list[Failure] = []
     while waiting:
@@ -93,7 +104,7 @@ def await_ready(
     return failures
 
 
-def _waiting(step: Step, targets: Targets, seconds: float) -> _Waiting | None:
+def _waiting(step: Step, targets: Targets, seconds: float | None) -> _Waiting | None:
     check = _CHECKS.get(str(step.inputs.get("kind")))
     target = targets.by_cluster(step.cluster)
     if not check or not target or step.node is None:
@@ -103,8 +114,9 @@ def _waiting(step: Step, targets: Targets, seconds: float) -> _Waiting | None:
         return None
     timeouts = step.node.registration.timeouts
     timeout = timeouts.get(step.op.value) or timeouts.get("create")
-    limit = duration(timeout) if timeout else float(annotations.get(_SECONDS) or seconds)
-    return _Waiting(step, target, check, time.monotonic() + limit, limit)
+    if seconds is None:
+        seconds = duration(timeout) if timeout else float(annotations.get(_SECONDS) or READY_SECONDS)
+    return _Waiting(step, target, check, time.monotonic() + seconds, seconds)
 
 
 def duration(text: str) -> float:
@@ -130,6 +142,7 @@ def _look(waiting: Mapping[str, _Waiting]) -> None:
         for item in items:
             _, _, namespace, name = identity(item.step.inputs)
             live = by_name.get((namespace, name)) or by_name.get(("default", name))
+            item.live = live
             item.state = item.check(live) if live else "it no longer exists"
 
 
@@ -139,16 +152,16 @@ def _name(item: _Waiting) -> str:
 
 
 def _pod_reasons(item: _Waiting) -> list[str]:
-    """Return messages of the scheduler and the kubelet about pods that are not running."""
-    selector = item.step.inputs.get("spec", {}).get("selector") or {}
+    """Return why pods of a workload are not ready, and the next steps."""
+    _, _, namespace, _ = identity(item.step.inputs)
+    return pod_reasons(item.target.kube, item.live or item.step.inputs, namespace or "default")
+
+
+def pod_reasons(kube: Kube, workload: Json, namespace: str) -> list[str]:
+    """Return why pods of a workload are not ready, and the next steps; empty if it selects none."""
+    selector = workload.get("spec", {}).get("selector") or {}
     labels = selector.get("matchLabels") if isinstance(selector, dict) else None
     if not labels:
         return []
-    _, _, namespace, _ = identity(item.step.inputs)
     text = ",".join(f"{key}={value}" for key, value in labels.items())
-    reasons: dict[str, None] = {}
-    for pod in item.target.kube.list("v1", "Pod", namespace or "default", labels=text):
-        for condition in pod.get("status", {}).get("conditions") or ():
-            if condition["status"] == "False" and condition.get("message"):
-                reasons[f"  pod {pod['metadata']['name']}: {condition['message']}"] = None
-    return list(reasons)[:3]
+    return reasons(workload, kube.list("v1", "Pod", namespace, labels=text))
