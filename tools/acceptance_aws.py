@@ -81,6 +81,8 @@ def _test(args: argparse.Namespace) -> int:
     if args.dry_run:
         with TemporaryDirectory() as folder:
             project, _ = _estimated(args, Path(folder) / name, name)
+            for title, waits in project.timeouts().items():
+                _say(f"{title} waits at most: {', '.join(f'{text} to {name}' for name, text in waits.items())}")
             for title, step in _plan(Steps(project, Deadline(0))):
                 _say(f"{title}: {step.__doc__}")
         return 0

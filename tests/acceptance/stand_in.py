@@ -2,7 +2,8 @@
 
 What it does with backends, passphrases, settings, locks and pending operations is written after pkg/backend/diy,
 pkg/secrets/passphrase and pkg/cmd/pulumi of Pulumi 3.259. Each call is recorded as a line of JSON in $STAND_IN_LOG.
-With $STAND_IN_KILLED_AT=<part of a URN>, ``up`` kills itself while it creates that resource.
+With $STAND_IN_KILLED_AT=<part of a URN>, ``up`` kills itself while it creates that resource. Timeouts are stored, and
+a change of them changes no resource, because they are no inputs.
 """
 
 import base64
@@ -43,7 +44,7 @@ class Words:
     valued = ("--stack", "--config-file", "--secrets-provider")
     plain = (
         *("--yes", "--skip-preview", "--create", "--non-interactive", "--json", "--diff", "--expect-no-changes"),
-        "--suppress-outputs",
+        *("--suppress-outputs", "--show-secrets"),
     )
 
     def __init__(self, words: list[str]) -> None:
@@ -165,6 +166,7 @@ def lock_content(pid: int, host: str = "") -> dict[str, Any]:
 
 def run_program(folder: Path, stack: str, settings: Settings) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Run the program; return its resources and what it exports."""
+    from workbench.engine.apply.ready import duration
     from workbench.engine.local import LocalEngine
     from workbench.engine.project import load_project
     from workbench.engine.values import masked
@@ -173,7 +175,13 @@ def run_program(folder: Path, stack: str, settings: Settings) -> tuple[list[dict
     graph = LocalEngine(load_project(folder, stack, config), folder).record(preview=True)
     root = {"urn": graph.root, "custom": False, "type": "pulumi:pulumi:Stack", "inputs": {}}
     found = [
-        {"urn": n.urn, "custom": n.registration.custom, "type": n.registration.type, "inputs": masked(n.inputs)}
+        {
+            "urn": n.urn,
+            "custom": n.registration.custom,
+            "type": n.registration.type,
+            "inputs": masked(n.inputs),
+            "customTimeouts": {verb: int(duration(text)) for verb, text in n.registration.timeouts.items()},
+        }
         for n in graph.nodes.values()
     ]
     return json.loads(json.dumps([root, *found], default=str)), masked(graph.exports)
@@ -248,7 +256,7 @@ class Cli:
             resources, outputs = run_program(self.folder, self.stack, self.settings)
             self._kill(before, resources)
             self.backend.save({"resources": resources, "outputs": outputs, "pending_operations": begun_in(before)})
-        same = before["resources"] == resources
+        same = without_timeouts(before["resources"]) == without_timeouts(resources)
         if "--expect-no-changes" in self.words.options and not same:
             fail("no changes were expected but changes occurred")
         say(f"Resources:\n    {len(resources)} {'unchanged' if same else 'created'}")
@@ -277,6 +285,10 @@ class Cli:
                 pending = [*begun_in(before), {"type": "creating", "resource": each}]
                 self.backend.save({**before, "resources": resources[:position], "pending_operations": pending})
                 os.kill(os.getpid(), signal.SIGKILL)
+
+
+def without_timeouts(resources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in each.items() if key != "customTimeouts"} for each in resources]
 
 
 def begun_in(deployment: dict[str, Any]) -> list[dict[str, Any]]:

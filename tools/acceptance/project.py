@@ -1,5 +1,6 @@
 """The Pulumi project of a run: one model on one GPU node behind an internal gateway."""
 
+import functools
 import json
 import os
 import subprocess
@@ -89,11 +90,12 @@ class AcceptanceProject:
         """Return the command line of the workbench for the stack."""
         return [sys.executable, "-m", "workbench", *words, "--stack", STACK, "--cwd", str(self.folder)]
 
-    def hourly_usd(self) -> float:
-        """Return the highest cost of an hour, from the plan.
+    @functools.cached_property
+    def planned(self) -> dict[str, Any]:
+        """The plan in JSON.
 
         Raises:
-            AcceptanceError: the plan has errors or no cost.
+            AcceptanceError: the plan has errors.
         """
         command = [sys.executable, "-m", "workbench", "plan", "--stack", STACK, "--format", "json"]
         done = subprocess.run(
@@ -101,14 +103,27 @@ class AcceptanceProject:
         )
         try:
             planned: dict[str, Any] = json.loads(done.stdout)
-            monthly = float(planned["monthlyUsd"]["after"]["most"])
-        except (ValueError, KeyError, TypeError):
-            raise AcceptanceError(
-                f"workbench plan has no cost:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
-            ) from None
+        except ValueError:
+            raise AcceptanceError(f"workbench plan:\n{done.stdout[-2000:]}{done.stderr[-2000:]}") from None
         if not planned["passes"]:
             raise AcceptanceError(f"workbench plan: {planned['verdict']}")
-        return monthly / HOURS_A_MONTH
+        return planned
+
+    def hourly_usd(self) -> float:
+        """Return the highest cost of an hour, from the plan.
+
+        Raises:
+            AcceptanceError: the plan has errors or no cost.
+        """
+        try:
+            return float(self.planned["monthlyUsd"]["after"]["most"]) / HOURS_A_MONTH
+        except (ValueError, KeyError, TypeError):
+            raise AcceptanceError("workbench plan has no cost") from None
+
+    def timeouts(self) -> dict[str, dict[str, str]]:
+        """Return how long Pulumi waits for each resource, by title, from the plan."""
+        resources = self.planned["review"]["head"]["resources"]
+        return {each["title"]: each["timeouts"] for each in resources if each["timeouts"]}
 
     def edit(self) -> None:
         """Shorten the context of the model, which replaces its pod and nothing else."""

@@ -208,6 +208,12 @@ def test_a_dry_run_shows_cost_and_steps_without_programs(
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     assert acceptance_aws.main(["--dry-run", "--max-minutes", "60"]) == 0
-    first, *steps = capsys.readouterr().out.splitlines()
+    first, *others = capsys.readouterr().out.splitlines()
     assert first.startswith("g5.xlarge in us-east-1: at most ")
-    assert [line.partition(":")[0] for line in steps] == STEPS[:-2]
+    waits = [line for line in others if " waits at most: " in line]
+    assert "aws:eks/cluster cluster waits at most: 30m to create, 1h to update, 15m to delete" in waits
+    # Two nodes at most, one after the other: 62 minutes and a quarter.
+    assert "aws:eks/nodeGroup nodes-g5-xlarge waits at most: 1h to create, 1h20m to update, 1h to delete" in waits
+    (model,) = [line for line in waits if line.startswith("Deployment models/chat ")]
+    assert "10m to create" not in model, "its cold start takes longer than the default"
+    assert [line.partition(":")[0] for line in others if line not in waits] == STEPS[:-2]
