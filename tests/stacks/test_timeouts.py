@@ -13,6 +13,7 @@ from components.resources.llmaz.playground import Playground
 from components.resources.serving.arguments import InvalidArguments
 from tests.clouds.aws.environments import flavor
 from tests.fleets import open_model
+from tests.provider_model.facts import facts_of
 from tests.recorded import Entry, Recorded, deploy
 from tests.resources.aws.aws_mock import Aws
 from tests.stacks.reached import dev
@@ -175,3 +176,10 @@ class TestComponents:
 
         with pytest.raises(InvalidArguments, match="ready_timeout: must be a duration such as 30m"):
             deploy(program)
+
+
+def test_the_table_agrees_with_the_model_of_the_provider() -> None:
+    """Both are copied from the provider's source, independently of each other."""
+    for type_, (timeouts, _) in waits().items():
+        limits = {operation: minutes * 60 for operation, minutes in facts_of(type_).limits.items()}
+        assert {key: value for key, value in timeouts._asdict().items() if value is not None} == limits, type_
