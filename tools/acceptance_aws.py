@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 
 from acceptance.account import check_quota, client, own_range, zones_for
 from acceptance.errors import AcceptanceError
-from acceptance.leftovers import leftovers
+from acceptance.leftovers import delete_keys, leftovers
 from acceptance.project import ROOT, AcceptanceProject
 from acceptance.report import AcceptanceReport, StepResult
 from acceptance.steps import Deadline, Steps
@@ -167,6 +167,9 @@ def _destroy(steps: Steps) -> str:
     except AcceptanceError as error:
         _say(f"{error}; trying once more")
         steps.run(command, quiet=False, limited=False)
+    # The stack keeps the key of its cluster on purpose.
+    project = steps.project
+    delete_keys(project.cluster, lambda service: client(service, project.region))
     return "everything in the state was deleted"
 
 

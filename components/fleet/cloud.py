@@ -151,6 +151,9 @@ class ResourceTransitions(Protocol):
     def needs(self, type_token: str) -> tuple[Need, ...]:
         """Return the fields through which a resource needs another one for as long as it exists."""
 
+    def removal(self, type_token: str, id_: str) -> str:
+        """Return what a retained resource costs, and how to delete it; empty if unknown."""
+
     def refusals(self, transitions: Sequence[Transition]) -> Iterator[RefusedChange]:
         """Yield the changes that the cloud refuses, or that destroy what is still in use.
 

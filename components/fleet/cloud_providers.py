@@ -98,6 +98,11 @@ def needs(type_token: str) -> tuple[Need, ...]:
     return tuple(need for cloud in providers().values() for need in cloud.transitions.needs(type_token))
 
 
+def removal(type_token: str, id_: str) -> str:
+    """Return what a retained resource costs, and how to delete it; see ``ResourceTransitions``."""
+    return next(filter(None, (cloud.transitions.removal(type_token, id_) for cloud in providers().values())), "")
+
+
 def refusals(transitions: Sequence[Transition]) -> Iterator[RefusedChange]:
     """Yield the changes that a cloud refuses; see ``ResourceTransitions``."""
     for cloud in providers().values():

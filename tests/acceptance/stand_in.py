@@ -246,7 +246,8 @@ class Cli:
         deleted = len({*known, *components} - {each["urn"] for each in resources})
         same = len(resources) - created - updated
         summary = {"create": created, "update": updated, "delete": deleted, "same": same}
-        say(json.dumps({"changeSummary": {key: count for key, count in summary.items() if count}}))
+        steps = list(steps_of(before["resources"], resources))
+        say(json.dumps({"steps": steps, "changeSummary": {key: count for key, count in summary.items() if count}}))
 
     def up(self) -> None:
         self._ask()
@@ -289,6 +290,19 @@ class Cli:
 
 def without_timeouts(resources: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{key: value for key, value in each.items() if key != "customTimeouts"} for each in resources]
+
+
+def steps_of(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What differs, in the form of PreviewStep in sdk/go/common/display/json.go."""
+    known, today = ({each["urn"]: each for each in resources} for resources in (before, after))
+    for urn, new in today.items():
+        old = known.get(urn)
+        if old is None:
+            yield {"op": "create", "urn": urn, "newState": new}
+        elif old["inputs"] != new["inputs"]:
+            names = sorted(key for key in new["inputs"] if old["inputs"].get(key) != new["inputs"][key])
+            yield {"op": "update", "urn": urn, "oldState": old, "newState": new, "diffReasons": names}
+    yield from ({"op": "delete", "urn": urn, "oldState": old} for urn, old in known.items() if urn not in today)
 
 
 def begun_in(deployment: dict[str, Any]) -> list[dict[str, Any]]:

@@ -92,6 +92,10 @@ class ToyTransitions:
         """Return that nothing needs anything."""
         return ()
 
+    def removal(self, type_token: str, id_: str) -> str:
+        """Return that nothing is known."""
+        return ""
+
     def refusals(self, transitions: Sequence[Transition]) -> Iterator[RefusedChange]:
         """Refuse fewer nodes."""
         for change in transitions:

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 from acceptance.project import TAG
 
 _DELETED = ("deleting", "deleted")
+_LEAST_DAYS = 7
+"""The shortest time after which KMS deletes a key (AWS KMS API, ScheduleKeyDeletion)."""
 
 
 class Leftover(NamedTuple):
@@ -39,6 +41,23 @@ def leftovers(cluster: str, since: datetime, client: Callable[[str], Any]) -> li
     for group in _all(client("logs"), "describe_log_groups", "logGroups", logGroupNamePrefix=f"/aws/eks/{cluster}/"):
         found.add(Leftover("log group", group["logGroupName"]))
     return sorted(found)
+
+
+def delete_keys(cluster: str, client: Callable[[str], Any]) -> list[str]:
+    """Schedule the deletion of the keys of a run, which a destroy keeps on purpose; return their ARNs."""
+    tag = {"Key": TAG, "Values": [cluster]}
+    resources = _all(
+        client("resourcegroupstaggingapi"),
+        "get_resources",
+        "ResourceTagMappingList",
+        TagFilters=[tag],
+        ResourceTypeFilters=["kms:key"],
+    )
+    kms = client("kms")
+    keys = [item["ResourceARN"] for item in resources if not _is_scheduled(kms, item["ResourceARN"])]
+    for key in keys:
+        kms.schedule_key_deletion(KeyId=key.rpartition("/")[2], PendingWindowInDays=_LEAST_DAYS)
+    return keys
 
 
 def _ec2(cluster: str, ec2: Any) -> Iterator[Leftover]:  # noqa: ANN401  of boto3
@@ -88,10 +107,7 @@ def _tagged(cluster: str, client: Callable[[str], Any]) -> Iterator[Leftover]:
             if service in ("ec2", "eks"):
                 continue
             # A key can only be scheduled for deletion; until then it costs nothing.
-            if (
-                service == "kms"
-                and client("kms").describe_key(KeyId=arn)["KeyMetadata"]["KeyState"] == "PendingDeletion"
-            ):
+            if service == "kms" and _is_scheduled(client("kms"), arn):
                 continue
             yield Leftover(service, arn)
 

@@ -17,7 +17,7 @@ from ..errors import WorkbenchError
 from .project import ProjectFiles, load_project
 from .pulumi_failures import PAGE, unready
 from .pulumi_files import StackFiles
-from .pulumi_leftovers import Leftovers, begun_in
+from .pulumi_leftovers import Leftovers, begun_in, retained_in
 from .pulumi_locks import locks_of
 
 _INCOMPLETE = 1
@@ -51,6 +51,7 @@ class PulumiCli:
         """Run ``pulumi up``."""
         config = self._prepare()
         self._unlock()
+        self._refuse(config)
         # The caller prints tables of the outputs.
         code = self._run("up", *_prompt_options(yes), "--suppress-outputs")
         if code == 0:
@@ -97,17 +98,23 @@ class PulumiCli:
 
     def preview(self, *, as_json: bool = False) -> int:
         """Run ``pulumi preview``."""
-        self._prepare()
-        return self._run("preview", "--json" if as_json else "--diff")
+        config = self._prepare()
+        code = self._run("preview", "--json" if as_json else "--diff")
+        if code == 0:
+            self._refuse(config)
+        return code
 
     def destroy(self, *, yes: bool) -> int:
         """Run ``pulumi destroy``; fail if resources remain, and list them."""
         config = self._prepare()
         self._unlock()
-        leftovers = Leftovers(self.export(), self._cluster(config))
+        before = self.export()
+        leftovers = Leftovers(before, self._cluster(config))
         code = self._run("destroy", *_prompt_options(yes))
         if code:
             return code
+        if kept := retained_in(before):
+            _warn("\nThe stack left these resources on purpose:", kept)
         seen, unseen = leftovers.seen(), leftovers.unseen()
         if seen:
             _warn(f"\n{len(seen)} resources of the stack may still exist:", seen, _ADVICE)
@@ -129,6 +136,48 @@ class PulumiCli:
         """Return the state of the stack, secrets encrypted."""
         exported: dict[str, Any] = json.loads(self._capture("stack", "export", "--stack", self.stack) or "{}")
         return exported
+
+    def _refuse(self, config: Mapping[str, Any]) -> None:
+        """Reject an update that a cloud refuses half-way, or that destroys what is in use.
+
+        Raises:
+            WorkbenchError: there is such a change; with each finding.
+        """
+        from components.plan.review.previewed import has_cloud_resources, refused_in_preview
+        from components.plan.review.snapshot import Snapshot
+
+        exported = self.export()
+        if not has_cloud_resources(exported):
+            return
+        previewed = self._previewed()
+        if previewed is None:
+            return  # The command itself tells why.
+        ignored = config.get(self._key("ignore")) or {}
+        rules = json.loads(ignored) if isinstance(ignored, str) else ignored
+        file = self._files.project.settings.name
+        found = refused_in_preview(exported, previewed, Snapshot(self.stack, file=file, ignore=rules))
+        lines = [f"{item.file}: {item.path}: {item.reason} [{item.rule}]" for item in found if not item.ignored]
+        if lines:
+            raise WorkbenchError("\n".join(["this must not be deployed, and nothing was changed:", *lines]))
+
+    def _previewed(self) -> dict[str, Any] | None:
+        """Return a preview as data; None if it fails."""
+        options = ("--config-file", str(self._files.settings), "--stack", self.stack, "--non-interactive")
+        completed = subprocess.run(
+            [installed() or "pulumi", "preview", "--json", *options],
+            cwd=self.folder,
+            env=self._files.environment(),
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        if completed.returncode:
+            return None
+        try:
+            previewed: dict[str, Any] = json.loads(completed.stdout)
+        except ValueError:
+            return None
+        return previewed
 
     def _clear_begun(self, exported: Mapping[str, Any]) -> None:
         """Clear interrupted creations from the state once their outcome is known.

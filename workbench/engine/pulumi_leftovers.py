@@ -31,6 +31,19 @@ def begun_in(exported: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [operation["resource"] for operation in pending if operation.get("type") == _CREATING]
 
 
+def retained_in(exported: Mapping[str, Any]) -> list[str]:
+    """Return the cloud resources in a state that a destroy keeps, each with its costs and how to delete it."""
+    from components.fleet.cloud_providers import removal
+
+    resources = (exported.get("deployment") or {}).get("resources") or []
+    kept = {
+        str(resource.get("urn")).split("::", 3)[-1]: removal(str(resource.get("type")), str(resource.get("id")))
+        for resource in resources
+        if resource.get("retainOnDelete")
+    }
+    return [f"{name}: {how}" for name, how in kept.items() if how]
+
+
 class Leftovers:
     """Resources that may remain after a destroy, or after a successful ``up`` that did not adopt them.
 

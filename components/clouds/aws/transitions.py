@@ -59,6 +59,20 @@ def needs(type_token: str) -> tuple[Need, ...]:
     return _NEEDS.get(type_token, ())
 
 
+def removal(type_token: str, id_: str) -> str:
+    """Return what a resource costs that the stack retains, and how to delete it; empty if unknown."""
+    return _REMOVALS.get(type_token, "").format(id=id_)
+
+
+_REMOVALS: Mapping[str, str] = {
+    "aws:kms/key:Key": "costs $1 a month; once nothing needs it: "
+    "aws kms schedule-key-deletion --pending-window-in-days 30 --key-id {id}",
+    "aws:cloudwatch/logGroup:LogGroup": "has the last logs of the cluster, with their retention; to delete it: "
+    "aws logs delete-log-group --log-group-name {id}",
+    "aws:iam/serviceLinkedRole:ServiceLinkedRole": "free of charge; other users of the account may need it",
+}
+
+
 def refusals(transitions: Sequence[Transition]) -> Iterator[RefusedChange]:
     """Yield the changes that AWS refuses, or that destroy what is still in use.
 

@@ -57,7 +57,11 @@ def compare_resources(
     changes = (change for old, new in matches if (change := _change(old, new, fields)))
     return ResourceComparison(
         tuple(sorted(changes, key=lambda change: (change.title, change.type, change.urn))),
-        tuple(refused_changes(matches, cascade, fields, before_from)),
+        tuple(
+            refused_changes(
+                matches, fields, before_from, compared=cascade.compared, deleted_first=cascade.deleted_first
+            )
+        ),
     )
 
 

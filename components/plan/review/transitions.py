@@ -1,7 +1,7 @@
 """Changes between two revisions that must not be deployed, as findings."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,6 @@ from ...contract.findings.ids import RuleId
 from ...contract.findings.registry import rule
 from ...fleet.cloud_providers import needs, refusals
 from ...fleet.transitions import Need, RefusedChange, Transition
-from .cascade import Cascade
 from .differences import fixed_fields, is_within, parse_path
 from .review import FieldDifference
 from .snapshot import FindingState, RegisteredResource, Snapshot, ValueSources
@@ -17,22 +16,32 @@ from .spans import about
 
 _MOST_NAMES = 3
 _BRACKETS = re.compile(r"\[[^\[\]]+\]")
-_Fields = Mapping[str, tuple[FieldDifference, ...]]
-_Pair = tuple[RegisteredResource | None, RegisteredResource | None]
+FieldDifferences = Mapping[str, tuple[FieldDifference, ...]]
+ResourcePair = tuple[RegisteredResource | None, RegisteredResource | None]
+"""A resource before and after; None if it does not exist."""
 
 
 def refused_changes(
-    pairs: Sequence[_Pair], cascade: Cascade, fields: _Fields, before_from: ValueSources
+    pairs: Sequence[ResourcePair],
+    fields: FieldDifferences,
+    before_from: ValueSources,
+    *,
+    compared: Mapping[str, tuple[RegisteredResource, RegisteredResource]],
+    deleted_first: Collection[str],
 ) -> Iterator[RefusedChange]:
     """Yield the changes that must not be deployed.
 
     Args:
         pairs: All resources of both revisions.
-        cascade: Their comparison, after it ran.
-        fields: Its result: the differences of changed resources.
+        fields: The differences of changed resources, by current URN.
         before_from: Sources of unknown values in the former inputs.
+        compared: The resources in both revisions with common placeholders, by current URN.
+        deleted_first: Current URNs of the resources that are deleted before their replacement is created.
     """
-    transitions = [_transition(old, new, cascade, fields) for old, new in pairs]
+    transitions = [
+        _transition(*(compared.get(new.urn, (old, new)) if old and new else (old, new)), fields, deleted_first)
+        for old, new in pairs
+    ]
     found = [*refusals(transitions)]
     yield from found
     refused = {(refusal.resource, refusal.field) for refusal in found}
@@ -110,12 +119,13 @@ def _reason(refusal: RefusedChange, head: Snapshot) -> str:
 
 
 def _transition(
-    old: RegisteredResource | None, new: RegisteredResource | None, cascade: Cascade, fields: _Fields
+    old: RegisteredResource | None,
+    new: RegisteredResource | None,
+    fields: FieldDifferences,
+    deleted_first: Collection[str],
 ) -> Transition:
     resource = new or old
     assert resource is not None  # noqa: S101  one of the two exists
-    if new and old:
-        old, new = cascade.compared.get(new.urn, (old, new))
     changed = fields.get(new.urn, ()) if new and old else ()
     return Transition(
         title=resource.title,
@@ -124,17 +134,17 @@ def _transition(
         after=new.inputs if new else None,
         changed={field.path: (field.before, field.after) for field in changed},
         replaced=any(field.replaces for field in changed),
-        deletes_first=bool(new and new.urn in cascade.deleted_first),
+        deletes_first=bool(new and new.urn in deleted_first),
         is_released=bool(old and new and new.is_read and not old.is_read),
         is_claimed=bool(old and new and old.is_read and not new.is_read),
     )
 
 
-def _is_replaced(new: RegisteredResource, fields: _Fields) -> bool:
+def _is_replaced(new: RegisteredResource, fields: FieldDifferences) -> bool:
     return any(field.replaces for field in fields.get(new.urn, ()))
 
 
-def _gone(pairs: Sequence[_Pair], fields: _Fields) -> dict[str, RegisteredResource]:
+def _gone(pairs: Sequence[ResourcePair], fields: FieldDifferences) -> dict[str, RegisteredResource]:
     """Return the resources that are deleted, also those of which a new one takes the place, by former URN."""
     return {
         old.urn: old

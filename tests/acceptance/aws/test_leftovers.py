@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from acceptance.leftovers import leftovers
+from acceptance.leftovers import delete_keys, leftovers
 from acceptance.project import STACK, TAG, AcceptanceProject
 
 from stacks.environment import deploy
@@ -83,3 +83,14 @@ def test_a_key_that_is_scheduled_for_deletion_is_not_left(account: MotoCloud) ->
     assert found(account) == ["kms"]
     kms.schedule_key_deletion(KeyId=key)
     assert found(account) == []
+
+
+def test_the_key_that_a_destroy_keeps_is_deleted_with_the_run(account: MotoCloud) -> None:
+    """A stack keeps the key of its cluster, because no edit of a setting may delete it."""
+    kms = account.client("kms")
+    key = kms.create_key(Tags=[{"TagKey": TAG, "TagValue": CLUSTER}])["KeyMetadata"]["Arn"]
+    other = kms.create_key(Tags=[{"TagKey": TAG, "TagValue": f"{CLUSTER}-other"}])["KeyMetadata"]["KeyId"]
+    assert delete_keys(CLUSTER, account.client) == [key]
+    assert delete_keys(CLUSTER, account.client) == []
+    assert found(account) == []
+    assert kms.describe_key(KeyId=other)["KeyMetadata"]["KeyState"] == "Enabled"

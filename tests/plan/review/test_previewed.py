@@ -1,0 +1,128 @@
+"""Changes that must not be deployed, in what ``pulumi stack export`` and ``pulumi preview --json`` print."""
+
+from typing import Any
+
+import pytest
+
+from components.plan.review.previewed import has_cloud_resources, refused_in_preview
+from components.plan.review.snapshot import Snapshot
+
+PREFIX = "urn:pulumi:prod::inference-platform::inference-platform:index:Cluster$"
+KEY_ARN = "arn:aws:kms:us-east-1:123456789012:key/11111111-1111-1111-1111-111111111111"
+OTHER_ARN = "arn:aws:kms:us-east-1:123456789012:key/22222222-2222-2222-2222-222222222222"
+
+
+def state(type_: str, name: str, inputs: dict[str, Any], id_: str = "", **further: Any) -> dict[str, Any]:
+    return {
+        "urn": f"{PREFIX}{type_}::{name}",
+        "custom": True,
+        "id": id_ or name,
+        "type": type_,
+        "inputs": inputs,
+        "outputs": {**inputs, **further.pop("outputs", {})},
+        **further,
+    }
+
+
+KEY = state("aws:kms/key:Key", "cluster-secrets", {"description": "Secrets"}, outputs={"arn": KEY_ARN})
+SUBNET = state("aws:ec2/subnet:Subnet", "private-a", {"cidrBlock": "10.0.0.0/19"}, "subnet-0123456789abcdef0")
+CLUSTER = state(
+    "aws:eks/cluster:Cluster",
+    "cluster",
+    {
+        "name": "prod",
+        "version": "1.34",
+        "encryptionConfig": {"provider": {"keyArn": KEY_ARN}, "resources": ["secrets"]},
+        "vpcConfig": {"subnetIds": ["subnet-0123456789abcdef0", "subnet-1123456789abcdef0"]},
+    },
+    "prod",
+)
+STACK = {"urn": "urn:pulumi:prod::x::pulumi:pulumi:Stack::x", "custom": False, "type": "pulumi:pulumi:Stack"}
+
+
+def exported(*resources: dict[str, Any]) -> dict[str, Any]:
+    return {"version": 3, "deployment": {"resources": [STACK, *resources]}}
+
+
+def step(op: str, old: dict[str, Any] | None, new: dict[str, Any] | None, **further: Any) -> dict[str, Any]:
+    states = {key: value for key, value in (("oldState", old), ("newState", new)) if value is not None}
+    return {"op": op, "urn": (new or old or {})["urn"], **states, **further}
+
+
+def changed(resource: dict[str, Any], **inputs: Any) -> dict[str, Any]:
+    return {**resource, "inputs": {**resource["inputs"], **inputs}}
+
+
+def found(*steps: dict[str, Any], ignore: dict[str, str] | None = None) -> list[tuple[str, str]]:
+    settings = Snapshot("prod", file="Pulumi.prod.yaml", ignore=ignore or {})
+    previewed = {"steps": list(steps), "changeSummary": {}}
+    findings = refused_in_preview(exported(KEY, SUBNET, CLUSTER), previewed, settings)
+    return [(finding.rule, finding.path) for finding in findings if not finding.ignored]
+
+
+def test_an_update_without_changes() -> None:
+    assert found() == []
+
+
+@pytest.mark.parametrize(("version", "expected"), [("1.35", []), ("1.36", [("change-refused", "cluster.version")])])
+def test_a_version(version: str, expected: list[tuple[str, str]]) -> None:
+    difference = {"detailedDiff": {"version": {"kind": "update"}}}
+    assert found(step("update", CLUSTER, changed(CLUSTER, version=version), **difference)) == expected
+
+
+def other_key() -> tuple[dict[str, Any], dict[str, Any]]:
+    config = {"provider": {"keyArn": OTHER_ARN}, "resources": ["secrets"]}
+    difference = {"detailedDiff": {"encryptionConfig.provider.keyArn": {"kind": "update"}}}
+    return step("delete", KEY, None), step("update", CLUSTER, changed(CLUSTER, encryptionConfig=config), **difference)
+
+
+def test_another_key_of_a_cluster() -> None:
+    assert found(*other_key()) == [("change-destroys", "cluster.secretsKeyArn")]
+
+
+def test_a_rule_that_the_settings_ignore() -> None:
+    assert found(*other_key(), ignore={"change-destroys": "an empty cluster"}) == []
+
+
+def test_the_key_of_a_cluster_that_does_not_change() -> None:
+    """What the cluster needs is known from its deployed inputs, by the ARN of the key."""
+    assert found(step("delete", KEY, None)) == [("change-destroys", "cluster.secretsKeyArn")]
+    assert found(step("delete", KEY, None), step("delete", CLUSTER, None)) == []
+
+
+def test_a_subnet_of_a_cluster_that_does_not_change() -> None:
+    assert found(step("delete", SUBNET, None)) == [("change-destroys", "network")]
+    retained = {**SUBNET, "retainOnDelete": True}
+    assert found(step("delete", retained, None)) == []
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_cluster_that_the_engine_replaces(first: bool) -> None:
+    new = changed(CLUSTER, name="other")
+    reasons = {"replaceReasons": ["name"], "detailedDiff": {"name": {"kind": "update-replace"}}}
+    steps = [
+        step("create-replacement", CLUSTER, new, **reasons),
+        step("replace", CLUSTER, new, **reasons),
+        step("delete-replaced", CLUSTER, None),
+    ]
+    assert found(*(steps[::-1] if first else steps)) == [("change-replaces-cluster", "clusterName")]
+
+
+def test_a_replacement_without_a_field() -> None:
+    assert found(step("replace", CLUSTER, CLUSTER)) == [("change-replaces-cluster", "")]
+
+
+def test_a_cluster_that_is_only_read_now() -> None:
+    read = {**CLUSTER, "inputs": {}, "external": True}
+    assert found(step("read", CLUSTER, read)) == [("change-destroys", "cluster.existing")]
+
+
+def test_a_first_update() -> None:
+    steps = [step("create", None, KEY), step("create", None, CLUSTER)]
+    assert refused_in_preview(exported(), {"steps": steps}, Snapshot("prod")) == ()
+
+
+def test_states_with_rules() -> None:
+    assert has_cloud_resources(exported(KEY))
+    assert not has_cloud_resources(exported(state("kubernetes:core/v1:ConfigMap", "a", {})))
+    assert not has_cloud_resources({})
