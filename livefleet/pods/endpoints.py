@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from toolkit.ports import free_ports
 from toolkit.private import write_private
 
 from ..fleet import LiveFleet, ServedEndpoint
@@ -19,6 +20,8 @@ from .runtime import PodRuntime
 from .serving import ServingPod, unavailable
 
 _SEED = 0
+_ATTEMPTS = 5
+"""Another process may take a port between the search for a free one and its use."""
 
 
 class EndpointPorts:
@@ -61,14 +64,17 @@ class EndpointPorts:
         }
 
     async def _open(self, title: str, number: int, reserved: set[int]) -> LoopbackPort:
+        """Open a port: that of the last time, or a free one that is no endpoint of another stack."""
         port = LoopbackPort(lambda request, connection: self._answer(title, request, connection))
-        try:
-            await port.open(self._hub, number)
-        except OSError:  # another process took it
-            await port.open(self._hub, 0)
-        while port.number in reserved - {number}:  # reserved for an endpoint of another stack
-            port.close()
-            await port.open(self._hub, 0)
+        for attempt in range(_ATTEMPTS):
+            try:
+                await port.open(self._hub, number or free_ports(1, reserved)[0])
+            except OSError:  # another process took it
+                if attempt == _ATTEMPTS - 1:
+                    raise
+                number = 0
+            else:
+                break
         return port
 
     async def _answer(self, title: str, request: web.Request, connection: LoopbackConnection) -> web.StreamResponse:
