@@ -47,6 +47,8 @@ _SHOWN = {"error": 3, "warning": 1, "note": 0, "ignored": 0}
 """Findings of one rule that are printed without ``--details``."""
 _PIECE = re.compile(r"[^\s/-]*[/-]+|[^\s/-]+|\s+")
 """What a line may be broken after: a blank, a slash or a hyphen."""
+_SMALLER_PIECE = re.compile(r"[^.,:;=]*[.,:;=]+|[^.,:;=]+")
+"""What a line of text, but no cell of a table, is broken after if a piece alone is longer than the line."""
 
 
 class Styled(NamedTuple):
@@ -121,7 +123,7 @@ class Screen:
         """
         hanging = indent if hanging is None else hanging
         first = self.width - len(indent)
-        for number, line in enumerate(_wrapped(printable(content), first, self.width - len(hanging))):
+        for number, line in enumerate(_wrapped(printable(content), first, self.width - len(hanging), smaller=True)):
             yield f"{hanging if number else indent}{self.style(line, style)}"
 
     def table(self, columns: Sequence[TableColumn], rows: Iterable[Sequence[str | Styled]]) -> Iterator[str]:
@@ -130,6 +132,7 @@ class Screen:
         Columns that are too wide together are wrapped between words and after slashes and hyphens, the widest first,
         and then shortened where that is allowed. What is still too wide stays so.
         """
+        columns = [column._replace(title=printable(column.title)) for column in columns]
         cells = [[_cell(cell) for cell in row] for row in rows]
         widths = _column_widths(columns, cells, self.width)
         titles = [Styled(column.title, "bold") for column in columns]
@@ -148,6 +151,43 @@ class Screen:
                 styled = self.style(line, cell.style)
                 parts.append(blank + styled if column.right else styled + blank)
             yield _GAP.join(parts).rstrip()
+
+    def first_rows(
+        self,
+        columns: Sequence[TableColumn],
+        rows: Sequence[Sequence[str | Styled]],
+        noun: str,
+        *,
+        most: int,
+        details: bool = False,
+    ) -> Iterator[str]:
+        """Yield a table of the first rows, and how many others there are.
+
+        Args:
+            columns: The columns.
+            rows: All rows.
+            noun: What the rows are, for the line that counts the others.
+            most: Rows without details.
+            details: Whether all are printed.
+        """
+        # A line that counts one row takes as much room as the row.
+        shown = rows if details or len(rows) <= most + 1 else rows[:most]
+        yield from self.table(columns, shown)
+        left = len(rows) - len(shown)
+        if left:
+            yield from self.text(f"and {left:,} more {noun} (--details)", "dim")
+
+    def heading(self, title: str) -> Iterator[str]:
+        """Yield the title of a part of the details, after a blank line."""
+        yield ""
+        yield from self.text(title, "bold")
+
+    def left_out(self, hidden: Sequence[str], further: str = "") -> Iterator[str]:
+        """Yield the last line of an answer without findings: what ``--details`` and other options print."""
+        words = [f"--details: {', '.join(hidden)}"] if hidden else []
+        words += [further] if further else []
+        if words:
+            yield from self.text(f"({'; '.join(words)})")
 
     def finding(self, finding: Message, *, more: int = 0, cause_lines: int | None = None) -> Iterator[str]:
         """Yield the lines of a finding: severity, rule and place, the cause, and what to do.
@@ -341,10 +381,10 @@ def _cell_lines(text: str, column: TableColumn, width: int) -> list[str]:
     return [shortened(line, width) if column.shortens else line for line in _wrapped(text, width, width)] or [""]
 
 
-def _wrapped(text: str, first: int, further: int) -> Iterator[str]:
+def _wrapped(text: str, first: int, further: int, *, smaller: bool = False) -> Iterator[str]:
     """Yield lines of at most that many columns; a piece that is longer has a line of its own."""
     room, line = first, ""
-    for piece in _words(text, min(first, further)):
+    for piece in _words(text, min(first, further), smaller=smaller):
         if piece.isspace():
             line += piece if line else ""
             continue
@@ -356,10 +396,11 @@ def _wrapped(text: str, first: int, further: int) -> Iterator[str]:
         yield line.rstrip()
 
 
-def _words(text: str, room: int) -> Iterator[str]:
+def _words(text: str, room: int, *, smaller: bool) -> Iterator[str]:
     """Yield words and the blanks between them; words that take more than a line in pieces."""
     for word in re.findall(r"\s+|\S+", text):
-        yield from [word] if columns_of(word) <= room else _PIECE.findall(word)
+        for piece in [word] if columns_of(word) <= room else _PIECE.findall(word):
+            yield from [piece] if not smaller or columns_of(piece) <= room else _SMALLER_PIECE.findall(piece)
 
 
 def _grouped(findings: Iterable[Message], key: Callable[[Message], Hashable]) -> Iterator[list[Message]]:

@@ -43,6 +43,17 @@ def test_width(stream: io.StringIO, environ: Mapping[str, str], width: int) -> N
     assert Screen.of(stream, environ).width == width
 
 
+def test_a_word_that_is_longer_than_a_line_is_broken_in_text_only() -> None:
+    path = "spec.elasticConfig.scaleTrigger.hpa.behavior.scaleDown"
+    assert [*Screen(40).text(path)] == ["spec.elasticConfig.scaleTrigger.hpa.", "behavior.scaleDown"]
+    assert [*Screen(40).table([TableColumn("FIELD")], [[path]])] == ["FIELD", path]
+
+
+def test_titles_of_columns_are_escaped() -> None:
+    (title,) = Screen().table([TableColumn("\x1b[31mload")], [])
+    assert title == "\\x1b[31mload"
+
+
 @pytest.mark.parametrize(
     ("stream", "environ", "colors"),
     [

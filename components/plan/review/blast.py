@@ -10,6 +10,7 @@ from ...fleet.nodes.unschedulable import NodeKind
 from ...fleet.shapes import pod_templates, shape_of
 from ..costs.bill import CostKind
 from ..costs.nodes import node_item_name
+from ..spans import about, span
 from ..starts.reading import shape_facts
 from .differences import Path, differences, path_text
 from .drains import NodeLoad, drained, fails
@@ -19,7 +20,6 @@ from .review import Blast, ChangeKind, Interruption, ModelChange, ResourceChange
 from .rollouts import Rollout, rollout_of, update_of
 from .room import CLOUD, Room
 from .snapshot import NodeGroupState, RegisteredResource, Snapshot, WorkloadState
-from .spans import about, span
 from .starts import StartEstimate, grace_seconds, source, start_estimate
 from .units import Units, is_replaced, unit_rollout
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from ...fleet.objects import Object
+from ..spans import estimated
 from ..starts.budget import SOURCES_PAGE, USUAL_ENGINE, steps_of
 from ..starts.reading import front_spec, start_facts
-from .spans import span
 
 _DEFAULT_GRACE = 30
 """Seconds until pods are killed (kubernetes v1.36.3, pkg/apis/core/v1/defaults.go, SetDefaults_PodSpec)."""
@@ -34,7 +34,7 @@ class StartEstimate:
         """The steps in words."""
         if self.unknown:
             return self.unknown
-        return ", ".join(f"{name} {span(seconds)}" for name, seconds in self.parts)
+        return ", ".join(f"{name} {estimated(seconds)}" for name, seconds in self.parts)
 
 
 def source() -> str:

@@ -9,10 +9,10 @@ from ...contract.findings.ids import RuleId
 from ...contract.findings.registry import rule
 from ...fleet.cloud_providers import needs, refusals
 from ...fleet.transitions import Need, RefusedChange, Transition
+from ..spans import about
 from .differences import fixed_fields, is_within, parse_path
 from .review import FieldDifference
 from .snapshot import FindingState, RegisteredResource, Snapshot, ValueSources
-from .spans import about
 
 _MOST_NAMES = 3
 _BRACKETS = re.compile(r"\[[^\[\]]+\]")

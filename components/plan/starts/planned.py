@@ -13,6 +13,7 @@ from ...fleet.instances import is_accelerator
 from ...fleet.rendered import Fleet, Rendered
 from ...fleet.workloads import Workload
 from ..environment import Environment
+from ..spans import about
 from .budget import IN_CONTAINER, Saving, StartBudget, StartFacts, StartStep, WeightsFrom, steps_of, total_of
 from .reading import downloads_before, patience_of, shape_facts, start_facts, weights_from
 
@@ -167,11 +168,11 @@ def _outlasted_window(item: Rendered, scaler: Autoscaler, budget: StartBudget, s
         return
     saving, shorten = budget.saving, ""
     if saving and seconds - saving.seconds <= window:
-        shorten = f"{saving.what} to save {saving.seconds} s, or "
+        shorten = f"{saving.what} to save {about(saving.seconds)}, or "
     reason = (
-        f"a replica that its autoscaler adds serves after about {seconds} s, later than the {window} s after which "
-        "the autoscaler may remove it again (behavior.scaleDown.stabilizationWindowSeconds): a shorter burst is over "
-        f"before it helps; {shorten}widen the window to the length of a burst and a start"
+        f"a replica that its autoscaler adds serves after {_compared(seconds)}, later than the {window} s after "
+        "which the autoscaler may remove it again (behavior.scaleDown.stabilizationWindowSeconds): a shorter burst "
+        f"is over before it helps; {shorten}widen the window to the length of a burst and a start"
     )
     yield item.source.problem("", reason, Severity.NOTE, rule=RuleId.START_WINDOW)
 
@@ -188,7 +189,12 @@ def _broken_promise(
     if scaler.minimum or not promised:
         return
     reason = (
-        f"its first request without a replica waits about {seconds} s, and its service level promises the first "
+        f"its first request without a replica waits {_compared(seconds)}, and its service level promises the first "
         f"token after {promised} ms; keep one replica"
     )
     yield item.source.problem("", reason, Severity.WARNING, rule=RuleId.START_PROMISE)
+
+
+def _compared(seconds: int) -> str:
+    """Format the duration of a start as reports do, and in seconds, as the setting that it is compared with."""
+    return about(seconds) if about(seconds).endswith(" s") else f"{about(seconds)} ({seconds} s)"

@@ -7,7 +7,7 @@ from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
 from ...contract.texts.durations import duration_text
 from ..environment import Environment
-from ..review.spans import span
+from ..spans import span
 from .planned import ObjectTimeouts
 
 if TYPE_CHECKING:

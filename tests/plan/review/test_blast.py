@@ -1,5 +1,6 @@
 """What a change does to replicas that run. The seconds are worked out by hand from the figures that are named."""
 
+import math
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -37,8 +38,8 @@ NEW_FIRST = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnava
 
 
 def about(seconds: int) -> str:
-    """Estimates are in whole minutes from two of them on, rounded up."""
-    return f"about {-(-seconds // 60)} min"
+    """Estimates are in whole minutes from two of them on."""
+    return f"about {math.floor(seconds / 60 + 0.5)} min"
 
 
 def blasts(before: Snapshot, after: Snapshot) -> list[Blast]:

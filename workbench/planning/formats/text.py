@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -14,14 +14,14 @@ from components.plan.review.snapshot import FindingState, ServedModel
 from toolkit.findings import messages_of
 from toolkit.screen import Message, Screen, Styled, TableColumn, hidden_findings
 
-from ..wording.figures import minutes, monthly, pluralize, whole_usd
+from ..wording.figures import monthly, pluralize, whole_usd
 from ..wording.findings import finding_groups, ignored
 from ..wording.fits import fit_of, memory_lines, worst_verdict
 from ..wording.headline import headline, model_name, share_lines
 from ..wording.models import NOT_PLANNED, has_costs, model_lines
 from ..wording.resources import BlastLine, blast_lines, kind_lines
 from ..wording.sentences import footnotes
-from ..wording.starts import start_lines
+from ..wording.starts import short_text, start_lines
 from ..wording.traffic import TITLE as TRAFFIC_TITLE
 from ..wording.traffic import TrafficLine, traffic_lines, traffic_notes, traffic_summary
 from ..wording.upgrades import upgrade_lines
@@ -92,23 +92,6 @@ def _hidden(review: Review, findings: Sequence[Message], models: "_Models") -> I
     yield "sources"
 
 
-def _table(
-    screen: Screen,
-    columns: Sequence[TableColumn],
-    rows: Sequence[Sequence[str | Styled]],
-    noun: str,
-    *,
-    details: bool,
-    most: int = _MOST_ROWS,
-) -> Iterator[str]:
-    """Yield a table, cut after some rows with a line that counts the others."""
-    shown = rows if details or len(rows) <= most + 1 else rows[:most]
-    yield from screen.table(columns, shown)
-    left = len(rows) - len(shown)
-    if left:
-        yield from screen.text(f"and {left:,} more {noun} (--details)", "dim")
-
-
 @dataclass(frozen=True, slots=True)
 class _Models:
     """The table of models: those with a problem first, then the most expensive ones."""
@@ -161,7 +144,7 @@ class _Models:
             TableColumn("START"),
         ]
         rows = [self._row(change, names, starts, paid=paid) for change in changes]
-        yield from _table(screen, columns, rows, "models", details=details, most=self.most_rows)
+        yield from screen.first_rows(columns, rows, "models", most=self.most_rows, details=details)
         if self.others and not details:
             yield from screen.text(
                 f"{pluralize(self.others, 'model does', 'models do')} not change (--details)", "dim"
@@ -267,11 +250,10 @@ def _start_seconds(review: Review) -> dict[tuple[str, str], str]:
         if workload.start is None:
             continue
         total = workload.start.total
-        known = total.seconds is not None
         seconds = total.seconds if total.seconds is not None else total.low
         key = workload.namespace, workload.served
         if seconds > longest.get(key, (-1, ""))[0]:
-            longest[key] = seconds, f"{'' if known else '>'}{minutes(seconds)}"
+            longest[key] = seconds, short_text(total)
     return {key: words for key, (_, words) in longest.items()}
 
 
@@ -294,7 +276,7 @@ def _changes(review: Review, screen: Screen, *, details: bool) -> Iterator[str]:
             TableColumn("CAUSE"),
         ]
         rows = [_blast_row(line) for line in restarting]
-        yield from _table(screen, columns, rows, "workloads", details=details)
+        yield from screen.first_rows(columns, rows, "workloads", most=_MOST_ROWS, details=details)
     for kind in (ChangeKind.REPLACED, ChangeKind.DELETED):
         titles = [change.title for change in review.changes if change.kind is kind]
         if titles:
@@ -330,7 +312,7 @@ def _traffic_table(
 ) -> Iterator[str]:
     columns = [TableColumn(title, shortens=not place) for place, title in enumerate(titles)]
     rows = [[line.name, *(line.cells[place] for place in cells)] for line in lines]
-    yield from _table(screen, columns, rows, "models", details=details)
+    yield from screen.first_rows(columns, rows, "models", most=_MOST_ROWS, details=details)
 
 
 def _details(review: Review, screen: Screen) -> Iterator[str]:
@@ -341,7 +323,7 @@ def _details(review: Review, screen: Screen) -> Iterator[str]:
     yield from _resources(review, screen)
     yield from _changed_fields(review, screen)
     if notes := [*footnotes(review)]:
-        yield from _heading("Sources and assumptions", screen)
+        yield from screen.heading("Sources and assumptions")
         for note in notes:
             yield from screen.text(note, hanging=_INDENT)
     yield ""
@@ -350,7 +332,7 @@ def _details(review: Review, screen: Screen) -> Iterator[str]:
 def _fixed(review: Review, screen: Screen) -> Iterator[str]:
     for group in finding_groups(review):
         if group.fixed:
-            yield from _heading(f"{group.title} ({len(group.findings)})", screen)
+            yield from screen.heading(f"{group.title} ({len(group.findings)})")
             for message in messages_of(group.findings):
                 yield from screen.finding(replace(message, help=""))
 
@@ -359,7 +341,7 @@ def _model_details(review: Review, screen: Screen) -> Iterator[str]:
     lines = [line for line in model_lines(review) if line.is_planned]
     if not lines:
         return
-    yield from _heading("Models", screen)
+    yield from screen.heading("Models")
     columns = [
         TableColumn("NAME", shortens=True),
         TableColumn("SERVES", shortens=True),
@@ -378,7 +360,7 @@ def _model_details(review: Review, screen: Screen) -> Iterator[str]:
             yield from screen.text(f"{line.name}: {speed}", hanging=_INDENT)
     memory = [*memory_lines(review.head)]
     if memory:
-        yield from _heading("Memory of the fullest GPU (estimated)", screen)
+        yield from screen.heading("Memory of the fullest GPU (estimated)")
     for terms in memory:
         words = [terms.verdict.reason, terms.requests, terms.types, *terms.verdict.notes]
         yield from screen.text(f"{terms.name}: {'; '.join(filter(None, words))}", hanging=_INDENT)
@@ -392,7 +374,7 @@ def _starts(review: Review, screen: Screen) -> Iterator[str]:
     lines = [*start_lines(review)]
     if not lines:
         return
-    yield from _heading("Cold starts: on a new node, and on one that has the image", screen)
+    yield from screen.heading("Cold starts: on a new node, and on one that has the image")
     names = ("node", "image", "libraries", "weights", "engine", "probes")
     columns = [
         TableColumn("WORKLOAD", shortens=True),
@@ -403,7 +385,8 @@ def _starts(review: Review, screen: Screen) -> Iterator[str]:
     rows = [
         [
             line.workload.partition(" ")[2],
-            *line.minutes,
+            line.total,
+            line.warm,
             ", ".join(f"{name} {seconds}" for name, seconds in zip(names, line.steps, strict=True) if seconds != "-"),
         ]
         for line in lines
@@ -419,7 +402,7 @@ def _starts(review: Review, screen: Screen) -> Iterator[str]:
 
 def _resources(review: Review, screen: Screen) -> Iterator[str]:
     if kinds := kind_lines(review):
-        yield from _heading("Resource changes", screen)
+        yield from screen.heading("Resource changes")
         columns = [TableColumn("KIND"), *(TableColumn(kind.value.upper(), right=True) for kind in ChangeKind)]
         yield from screen.table(
             columns, [[kind.kind, *(str(count) if count else "" for count in kind.counts)] for kind in kinds]
@@ -427,26 +410,26 @@ def _resources(review: Review, screen: Screen) -> Iterator[str]:
     notes = [(line.workload, note) for line in blast_lines(review) for note in line.notes]
     extra = [(line.workload, line.extra) for line in blast_lines(review) if line.extra != "-"]
     if notes or extra:
-        yield from _heading("Running replicas", screen)
+        yield from screen.heading("Running replicas")
         for workload, gpus in extra:
             yield from screen.text(f"{workload}: {gpus} more GPUs while it changes", hanging=_INDENT)
         for workload, note in notes:
             yield from screen.text(f"{workload}: {note}", hanging=_INDENT)
     for upgrade in upgrade_lines(review):
-        yield from _heading(f"Upgrade of the operator: {upgrade.title}", screen)
+        yield from screen.heading(f"Upgrade of the operator: {upgrade.title}")
         for number, step in enumerate(upgrade.steps, 1):
             yield from screen.text(f"{number}. {step}", hanging=_INDENT)
         for note in upgrade.notes:
             yield from screen.text(note, hanging=_INDENT)
     if review.endpoints:
-        yield from _heading("Endpoint changes", screen)
+        yield from screen.heading("Endpoint changes")
         for change in review.endpoints:
             yield from screen.text(f"{change.name}: {change.before or '-'} → {change.after or '-'}", hanging=_INDENT)
 
 
 def _changed_fields(review: Review, screen: Screen) -> Iterator[str]:
     if review.changes:
-        yield from _heading("Changes by resource", screen)
+        yield from screen.heading("Changes by resource")
     for change in review.changes:
         yield from screen.text(f"{_SIGNS[change.kind]} {change.title}", hanging=_INDENT)
         if change.note:
@@ -459,8 +442,3 @@ def _changed_fields(review: Review, screen: Screen) -> Iterator[str]:
             yield from screen.text(
                 f"and {pluralize(left, 'more field')}; the other formats list all of them", indent=_INDENT * 2
             )
-
-
-def _heading(title: str, screen: Screen) -> Iterable[str]:
-    yield ""
-    yield from screen.text(title, "bold")

@@ -4,7 +4,6 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 from components.plan.costs.bill import HOURS_PER_MONTH, Amounts
 
-_SECONDS_PER_MINUTE = 60
 _DIGITS = 60
 """Precision of formatting: more digits than any amount has, so that only cents are rounded."""
 
@@ -21,15 +20,6 @@ def whole_usd(value: Decimal) -> str:
         return "<$1"
     amount = _rounded(abs(value), 0)
     return f"-${amount}" if value < 0 else f"${amount}"
-
-
-def minutes(seconds: int) -> str:
-    """Format the duration of a start: ``45 s``, ``13 min``."""
-    return (
-        f"{seconds} s"
-        if seconds < _SECONDS_PER_MINUTE
-        else f"{(seconds + _SECONDS_PER_MINUTE // 2) // _SECONDS_PER_MINUTE} min"
-    )
 
 
 def cents(value: Decimal) -> str:

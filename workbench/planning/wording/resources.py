@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from components.fleet.shapes import SHAPES
 from components.plan.review.differences import parse_path
 from components.plan.review.review import Blast, ChangeKind, Interruption, Review
-from components.plan.review.spans import about
+from components.plan.spans import about
 
 from .figures import join_words, pluralize, usd
 

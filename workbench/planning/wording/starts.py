@@ -1,18 +1,16 @@
-"""Cold starts: the seconds of each step, and the cheapest saving."""
+"""Cold starts: how long they and their steps take, and the cheapest saving."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from components.plan.review.review import Review
+from components.plan.spans import about, estimated
 from components.plan.starts.budget import StartBudget, StartStep
-
-from .figures import minutes
 
 NOT_KNOWN = "not known"
 COLUMNS = ("workload", "node", "image", "libraries", "weights", "engine", "probes", "total", "with node and image")
 FOOTNOTE = (
-    "Cold starts are estimates for a new node: seconds, with the bounds of published measurements "
-    "(docs/cold-starts.md)."
+    "Cold starts are estimates for a new node, with the bounds of published measurements (docs/cold-starts.md)."
 )
 _STEPS = (("node",), ("image",), ("libraries",), ("download", "loading"), ("engine",), ("probes",))
 
@@ -22,11 +20,10 @@ class StartLine:
     """The cold start of a workload.
 
     Attributes:
-        steps: Seconds of node, image, libraries, weights, engine and probes.
-        total: Their sum with bounds.
+        steps: Durations of node, image, libraries, weights, engine and probes.
+        total: Their sum with bounds: ``13 min (6 min to 20 min)``.
         warm: The sum on a node that has the image.
         saving: The cheapest saving with its effect; empty without one.
-        minutes: Total and warm, rounded: ``13 min (6 to 20)``.
     """
 
     workload: str
@@ -34,7 +31,6 @@ class StartLine:
     total: str
     warm: str
     saving: str
-    minutes: tuple[str, str]
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -52,35 +48,33 @@ def start_lines(review: Review) -> Iterator[StartLine]:
         shown.add(key)
         yield StartLine(
             workload.title,
-            tuple(_seconds(budget, names) for names in _STEPS),
+            tuple(_step(budget, names) for names in _STEPS),
             total_text(budget.total),
             total_text(budget.warm),
             saving_text(budget),
-            (_minutes(budget.total), _minutes(budget.warm)),
         )
 
 
-def _seconds(budget: StartBudget, names: tuple[str, ...]) -> str:
+def _step(budget: StartBudget, names: tuple[str, ...]) -> str:
     steps = [step for step in budget.steps if step.name in names]
     if any(step.seconds is None for step in steps):
         return NOT_KNOWN
-    return f"{sum(step.seconds or 0 for step in steps)} s" if steps else "-"
+    return estimated(sum(step.seconds or 0 for step in steps)) if steps else "-"
 
 
 def total_text(total: StartStep) -> str:
-    """Describe a sum: ``794 s (338 to 1,182)``, or its known part."""
+    """Describe a sum: ``13 min (6 min to 20 min)``, or its known part."""
     if total.seconds is None:
-        return f"at least {total.low:,} s"
-    return f"{total.seconds:,} s ({total.low:,} to {total.high or 0:,})"
+        return f"at least {estimated(total.low)}"
+    return f"{estimated(total.seconds)} ({estimated(total.low)} to {estimated(total.high or 0)})"
 
 
-def _minutes(total: StartStep) -> str:
-    if total.seconds is None:
-        return f">{minutes(total.low)}"
-    return f"{minutes(total.seconds)} ({minutes(total.low)} to {minutes(total.high or 0)})"
+def short_text(total: StartStep) -> str:
+    """Describe a sum without its bounds: ``13 min``, ``>6 min``."""
+    return f">{estimated(total.low)}" if total.seconds is None else estimated(total.seconds)
 
 
 def saving_text(budget: StartBudget) -> str:
     """Describe the cheapest saving; empty without one."""
     saving = budget.saving
-    return f"to save about {saving.seconds} s, {saving.what}; costs {saving.costs}" if saving else ""
+    return f"to save {about(saving.seconds)}, {saving.what}; costs {saving.costs}" if saving else ""

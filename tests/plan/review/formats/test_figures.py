@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from components.plan.costs.bill import Amounts
-from components.plan.review.spans import about, span
+from components.plan.spans import about, span
 from workbench.planning.wording.figures import (
     cents,
     integer,
@@ -51,7 +51,14 @@ def test_spans(seconds: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "about 0 s"), (119, "about 1 min 59 s"), (120, "about 2 min"), (953, "about 16 min")]
+    ("seconds", "text"),
+    [
+        (0, "about 0 s"),
+        (119, "about 119 s"),
+        (149, "about 2 min"),
+        (953, "about 16 min"),
+        (7250, "about 2 h 1 min"),
+    ],
 )
 def test_estimates_are_not_more_exact_than_anybody_knows(seconds: int, text: str) -> None:
     assert about(seconds) == text

@@ -129,7 +129,7 @@ def test_the_first_screen_answers(number: int, wrong: int) -> None:
 
 def test_of_what_has_an_error_there_are_no_figures() -> None:
     lines = text(_many(3, wrong=1), Screen(120)).splitlines()
-    assert "1 model not planned, 2 fit, the planned models $1,460 a month" in lines[0]
+    assert "1 model not planned, 2 fit, the planned models cost $1,460 a month" in " ".join(lines[:2])
     rows = {words[0]: words[1:] for line in lines if (words := line.split())[0].startswith("m0")}
     assert rows["m000"] == ["not", "planned", "-", "-", "-"]
     assert rows["m001"][-2:] == ["730", "-"]

@@ -1,7 +1,7 @@
 """Durations as text, in the same format in every report."""
 
 _EXACT = 120
-"""Estimates above this many seconds are rounded to whole minutes, because they are not more precise."""
+"""Estimates from this many seconds on are in whole minutes, because they are not more precise."""
 
 
 def span(seconds: int) -> str:
@@ -12,6 +12,11 @@ def span(seconds: int) -> str:
     return " ".join(f"{number} {unit}" for number, unit in units if number) or "0 s"
 
 
+def estimated(seconds: int) -> str:
+    """Format an estimated duration, such as that of a start: ``95 s``, ``13 min``, ``2 h 5 min``."""
+    return f"{seconds} s" if seconds < _EXACT else span((seconds + 30) // 60 * 60)
+
+
 def about(seconds: int) -> str:
-    """Format an estimated duration."""
-    return f"about {span(seconds if seconds < _EXACT else -(-seconds // 60) * 60)}"
+    """Format an estimated duration in a sentence: ``about 13 min``."""
+    return f"about {estimated(seconds)}"
