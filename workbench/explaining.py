@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from components.contract.texts.printable import printable, printable_lines
 from toolkit.printing import Format, output_option
+from toolkit.screen import Details, Screen, shortened, write
 
 from .errors import WorkbenchError
 from .subject import Subject, planned, takes_subject
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from components.plan.explain import ExplainedField
     from components.plan.plan import Plan
 
-_MAX_RESULTS = 4
-_MAX_LENGTH = 100
+_MAX_RESULTS = 2
+"""Results of a field without details."""
+_MAX_LENGTH = 140
+"""Characters of a value or a result without details: about two lines."""
 
 
 def register(app: typer.Typer) -> None:
@@ -48,10 +50,10 @@ def explain(
         str,
         typer.Option(metavar="ID", help="Describe a finding instead, by the id at the end of its messages."),
     ] = "",
-    show_all: Annotated[bool, typer.Option("--all", help="Show all results and untruncated values.")] = False,
     output: Annotated[
         Format, output_option("Output format; json includes all results and untruncated values.")
     ] = Format.TEXT,
+    details: Details = False,
 ) -> None:
     """Show where each field of a resource takes effect: in a flag, a variable or a field of an object.
 
@@ -89,7 +91,7 @@ def explain(
     if output is Format.JSON:
         sys.stdout.write(json.dumps([_as_dict(resource, row) for resource, row in rows], indent=2) + "\n")
     else:
-        _show([row for _, row in rows], show_all=show_all)
+        write(_lines([row for _, row in rows], Screen.of(), details=details))
 
 
 def _memory(resource: "LoadedResource", plan: "Plan") -> "Iterator[ExplainedField]":
@@ -106,6 +108,7 @@ def _memory(resource: "LoadedResource", plan: "Plan") -> "Iterator[ExplainedFiel
 def _starts(resource: "LoadedResource", plan: "Plan") -> "Iterator[ExplainedField]":
     """Yield a row for each workload of a resource: how long a cold start takes, and its steps with their sources."""
     from components.plan.explain import ExplainedField
+    from components.plan.spans import estimated
     from components.plan.starts.planned import title_of
 
     from .planning.wording.starts import NOT_KNOWN, saving_text, total_text
@@ -115,7 +118,7 @@ def _starts(resource: "LoadedResource", plan: "Plan") -> "Iterator[ExplainedFiel
         if budget is None or item.source.resource is not resource.resource:
             continue
         steps = (
-            f"{step.name} = {NOT_KNOWN if step.seconds is None else f'{step.seconds} s'} ({step.source})"
+            f"{step.name} = {NOT_KNOWN if step.seconds is None else estimated(step.seconds)} ({step.source})"
             for step in budget.steps
         )
         saving = saving_text(budget)
@@ -135,26 +138,26 @@ def _as_dict(resource: "LoadedResource", row: "ExplainedField") -> dict[str, Any
     }
 
 
-def _show(rows: "Sequence[ExplainedField]", *, show_all: bool) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("field", "value", "became", box=None)
+def _lines(rows: "Sequence[ExplainedField]", screen: Screen, *, details: bool) -> Iterator[str]:
+    """Yield each field with its value, and what it becomes below it."""
+    is_cut = False
     for row in rows:
-        results = (
-            [*map(printable_lines, row.became)]
-            if show_all
-            else [_truncated(text) for text in row.became[:_MAX_RESULTS]]
-        )
-        if len(row.became) > len(results):
-            results.append(f"and {len(row.became) - len(results)} more (--all)")
-        value = str(row.value)
-        value = printable_lines(value) if show_all else _truncated(value)
-        table.add_row(printable(row.path), value, "\n".join(results) or "no effect here")
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console.width = 10_000 if show_all else 240
-    console.print(table)
+        became = row.became if details else row.became[:_MAX_RESULTS]
+        texts = [str(row.value), *became]
+        shown = texts if details else [shortened(" ".join(text.split()), _MAX_LENGTH) for text in texts]
+        is_cut |= len(became) < len(row.became) or shown != texts
+        value, *further = shown[0].splitlines() or [""]
+        yield from screen.text(f"{row.path} = {value}", "bold", hanging="    ")
+        for text in further:
+            yield from screen.text(text, indent="    ")
+        for result in shown[1:] or ["no effect here"]:
+            first, *rest = result.splitlines() or [""]
+            yield from screen.text(first, indent="  ", hanging="    ")
+            for text in rest:
+                yield from screen.text(text, indent="    ")
+        if left := len(row.became) - len(became):
+            yield from screen.text(f"and {left:,} more (--details)", "dim", indent="  ")
+    yield from screen.left_out(["all results", "whole values"] if is_cut else [])
 
 
 def _matches(name: str, resources: "Sequence[LoadedResource]") -> "list[LoadedResource]":
@@ -167,8 +170,3 @@ def _matches(name: str, resources: "Sequence[LoadedResource]") -> "list[LoadedRe
         hint = did_you_mean(name, known) or f"; available: {', '.join(known) or 'none'}"
         raise WorkbenchError(f"resource {name!r} not found{hint}", exit_code=2)
     return matches
-
-
-def _truncated(text: str) -> str:
-    line = printable(" ".join(text.split()))
-    return line if len(line) <= _MAX_LENGTH else line[: _MAX_LENGTH - 3] + "..."

@@ -82,7 +82,12 @@ _DOCUMENTING_COMMAND = "validate"
 _EXIT_CODES = "Exit codes:"
 _USUAL_CODES = "Exit codes: 0 success, 1 an error, 2 usage error."
 OLD_NAMES = {"--output": "--format"}
-"""Earlier names of options, which still work, but appear in no help."""
+"""Earlier names of options of all commands, which still work, but appear in no help."""
+_OLD_NAMES_OF = {"explain": {"--details": "--all"}, "simulate": {"--details": "--all"}}
+"""Earlier names of options of one command, likewise."""
+_OLD_FORMATS = {"table": "text"}
+"""Earlier names of output formats, likewise."""
+_OUTPUT_OPTIONS = ("-o", "--output", "--format")
 
 
 class CommandGroup(TyperGroup):
@@ -147,21 +152,24 @@ class PlainHelpCommand(TyperCommand):
         """Also accept the earlier names of options."""
         parser = super().make_parser(ctx)
         for name, param in self.renamed().items():
-            parser.add_option(obj=param, opts=[name], dest=param.name)
+            flag: dict[str, Any] = (
+                {"action": "store_const", "const": True} if getattr(param, "is_flag", False) else {}
+            )
+            parser.add_option(obj=param, opts=[name], dest=param.name, **flag)
         return parser
 
     def renamed(self) -> dict[str, Any]:
         """Return options by their earlier names."""
         names = {name for param in self.params for name in param.opts}
+        old = OLD_NAMES | _OLD_NAMES_OF.get(self.name or "", {})
         return {
-            OLD_NAMES[name]: param
-            for param in self.params
-            for name in param.opts
-            if name in OLD_NAMES and OLD_NAMES[name] not in names
+            old[name]: param for param in self.params for name in param.opts if name in old and old[name] not in names
         }
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  see above
         """Read the options, and report an unknown one in a line."""
+        if any(param.name == "output" for param in self.params):
+            args = _with_current_formats(args)
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
@@ -239,6 +247,20 @@ def _group(name: str) -> typer.Typer:
 
 def _name_of(command: Any) -> str:  # noqa: ANN401  typer's description of a command
     return command.name or str(getattr(command.callback, "__name__", ""))
+
+
+def _with_current_formats(args: list[str]) -> list[str]:
+    """Return the arguments of a command with the current names of output formats."""
+    current = []
+    for place, word in enumerate(args):
+        option, separator, value = word.partition("=")
+        if place and args[place - 1] in _OUTPUT_OPTIONS:
+            current.append(_OLD_FORMATS.get(word, word))
+        elif separator and option in _OUTPUT_OPTIONS:
+            current.append(f"{option}={_OLD_FORMATS.get(value, value)}")
+        else:
+            current.append(word)
+    return current
 
 
 def _position(name: str, order: tuple[str, ...]) -> int:

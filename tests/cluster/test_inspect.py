@@ -275,7 +275,7 @@ def test_a_missing_right_is_named_once(
         (missing,) = snapshot.missing
         assert (missing.title, missing.denied) == (expected, True)
         shown = text(inspect(snapshot))
-        assert shown.count(f"needs the right to {expected}:") == 1
+        assert " ".join(shown.split()).count(f"needs the right to {expected}:") == 1
 
 
 def test_without_rights_each_is_named_once(kube: Kube, cluster: Running, models: list[Identity]) -> None:

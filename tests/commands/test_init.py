@@ -227,7 +227,7 @@ def test_pipelines_follow_the_published_schemas(ci: CiChoice, path: str, schema:
     assert done.returncode == 0, done.stdout
     commands = re.findall(r"workbench .*", (folder / path).read_text())
     assert commands
-    drift, plan = "workbench diff --stack", "workbench plan --stack shared --base"
+    drift, plan = "workbench diff --details --stack", "workbench plan --stack shared --base"
     expected = (drift, plan) if ci is CiChoice.GITLAB else (drift,) if path.endswith("drift.yml") else (plan,)
     assert all(any(command.startswith(each) for command in commands) for each in expected)
     assert all(command.startswith(expected) for command in commands)

@@ -26,7 +26,7 @@ def test_files_are_inspected_without_a_cluster(folder: Path) -> None:
     done = workbench("inspect", "--from", folder / "wrong")
     assert done.returncode == 0, done.stderr
     assert "models/Deployment/wrong" in done.stdout
-    assert "[flags-unknown]" in done.stdout
+    assert "warning[flags-unknown] models/Deployment/wrong" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -81,5 +81,7 @@ def test_the_earlier_names_of_options_still_work(folder: Path) -> None:
     done = workbench("inspect", "--from", folder / "wrong", "--format", "json", "-o", folder / "old.json")
     assert (done.returncode, done.stdout) == (0, "")
     assert json.loads((folder / "old.json").read_text())["models"]
+    table, text = (workbench("inspect", "--from", folder / "wrong", "-o", name).stdout for name in ("table", "text"))
+    assert table == text
     unknown = workbench("inspect", "--from", folder / "wrong", "-o", "jsn")
-    assert (unknown.returncode, unknown.stderr) == (2, "--output: must be one of table, json, html, found 'jsn'\n")
+    assert (unknown.returncode, unknown.stderr) == (2, "--output: must be one of text, json, html, found 'jsn'\n")

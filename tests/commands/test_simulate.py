@@ -75,24 +75,37 @@ class TestJson:
         assert "note: the binding names the policy 'queue', but is simulated with 'other'\n" in done.stderr
 
 
-class TestTable:
+class TestText:
     def test_plot_changes_and_measures(self, folder: Path) -> None:
         done = simulate(folder, "--price", "chat=2.4")
         assert (done.code, done.stderr) == (0, "")
-        lines = [line.rstrip() for line in done.stdout.splitlines()]
-        assert lines[0] == "AutoscalingPolicyBinding/chat with AutoscalingPolicy/queue: 9 passes from 0 s to 120 s"
-        assert lines[2:7] == [
+        lines = done.stdout.splitlines()
+        title = "AutoscalingPolicyBinding/chat with AutoscalingPolicy/queue: 9 passes from 0 s to 120 s"
+        assert " ".join(" ".join(lines[:2]).split()) == title
+        assert lines[2:4] == [
+            "Kthena: 0.108 replica-hours, $0.26, 0 s above target, 3 changes, at most 4",
+            "  replicas",
+        ]
+        assert lines[4:9] == [
             "load, 10 for each replica",
             "35 │█",
             "   │█",
             "   │█▃▃▃▃▃▃",
             " 0 │███████▅",
         ]
+        assert len(lines) <= 24
+        assert max(map(len, lines)) <= 80
 
-    def test_only_what_changes_unless_all_is_asked_for(self, folder: Path) -> None:
-        few, all_rows = (simulate(folder, *options).stdout.splitlines() for options in ((), ("--all",)))
-        assert len(all_rows) - len(few) == 9 - 3
-        assert [line.split() for line in few if line.startswith(" 75 s")] == [["75", "s", "12", "2", "2"]]
+    @pytest.mark.parametrize("option", ["--details", "--all"])
+    def test_only_what_changes_without_details(self, folder: Path, option: str) -> None:
+        """``--all`` is the earlier name of the option."""
+        few, all_rows = (simulate(folder, *options).stdout.splitlines() for options in ((), (option,)))
+        # The last line says what is left out.
+        assert len(all_rows) - (len(few) - 1) == 9 - 3
+        assert [line.split() for line in few if line.startswith(" 75 s")] == [["75", "s", "12", "2"]]
+
+    def test_both_names_of_the_text_output(self, folder: Path) -> None:
+        assert simulate(folder, "-o", "text").stdout == simulate(folder, "-o", "table").stdout
 
     def test_a_terminal_without_blocks(self, folder: Path) -> None:
         done = workbench(

@@ -63,12 +63,16 @@ class TestAgainst:
         }
 
     def test_in_the_table(self, waiting: Path) -> None:
-        done = simulate(waiting, "--against", "hpa")
+        done = simulate(waiting, "--against", "hpa", "--details")
         assert done.code == 0, done.stderr
         rows = [line.split() for line in done.stdout.splitlines()]
-        assert ["0", "s", "35", "4", "4", "4", "2", "Kthena:", "panic"] in rows
+        assert ["0", "s", "35", "4", "2", "(wants", "4)", "Kthena:", "panic"] in rows
         assert ["most", "replicas", "4", "2", "-2"] in rows
-        assert ["Kthena", "HPA", "difference"] in rows
+        assert ["Kthena", "HPA", "DIFFERENCE"] in rows
+        brief = simulate(waiting, "--against", "hpa").stdout.splitlines()
+        assert len(brief) <= 24
+        assert max(map(len, brief)) <= 80
+        assert brief[-1] == "(--details: every pass with its replicas)"
 
     def test_the_price_is_that_of_the_node(self, waiting: Path) -> None:
         assert result(waiting)["usdPerReplicaHour"] == {"chat": 1.006}

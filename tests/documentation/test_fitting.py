@@ -29,5 +29,5 @@ def test_every_option_is_named() -> None:
     parameters = re.search(r"def fit_profile\(\n.*?\*,\n(.*?)\) -> None", command, re.DOTALL)
     assert parameters
     options = [f"--{name.replace('_', '-')}" for name in re.findall(r"^    (\w+):", parameters[1], re.MULTILINE)]
-    assert len(options) == 7
+    assert len(options) == 8
     assert [option for option in options if option not in text] == []

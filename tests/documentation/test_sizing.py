@@ -44,5 +44,5 @@ def test_every_option_is_named() -> None:
     assert parameters
     names = re.findall(r"^    (\w+):", parameters[1], re.MULTILINE)
     options = [f"--{name.replace('_', '-')}" for name in names if name != "paths"]
-    assert len(options) == 18
+    assert len(options) == 19
     assert [option for option in options if option not in TEXT] == []

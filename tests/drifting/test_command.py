@@ -63,10 +63,30 @@ def _other_image(body: Object) -> None:
 def test_differences_are_shown_by_model(monkeypatch: pytest.MonkeyPatch) -> None:
     ran = run(monkeypatch, Server(_other_image))
     assert ran.exit_code == 1
-    first, second = ran.stdout.splitlines()
-    assert first == "default/Playground/qwen-chat"
-    assert "spec.template.spec.containers[0].image: planned " in second
+    lines = ran.stdout.splitlines()
+    assert lines[:2] == ["1 object differs from the plan in 1 field", "default/Playground/qwen-chat"]
+    shown = " ".join(ran.stdout.split())
+    assert "Deployment default/qwen-chat: spec.template.spec.containers[0].image: planned " in shown
     assert "\x1b" not in ran.stdout
+
+
+def _many_labels(body: Object) -> None:
+    body["metadata"]["labels"] = {}
+    if body["kind"] == "Deployment":
+        for number, variable in enumerate(body["spec"]["template"]["spec"]["containers"][0]["args"]):
+            body["spec"]["template"]["spec"]["containers"][0]["args"][number] = f"{variable}{'x' * 100}"
+        body["spec"]["template"]["metadata"]["labels"] = {}
+
+
+def test_a_value_and_a_list_are_cut_without_details(monkeypatch: pytest.MonkeyPatch) -> None:
+    brief = run(monkeypatch, Server(_many_labels)).stdout
+    assert max(map(len, brief.splitlines())) <= 80
+    assert len(brief.splitlines()) <= 40
+    assert brief.endswith("(--details: whole values)\n")
+    assert "x" * 61 not in "".join(brief.split())
+    whole = run(monkeypatch, Server(_many_labels), "--details").stdout
+    assert "x" * 100 in "".join(whole.split())
+    assert "--details" not in whole
 
 
 def test_differences_are_json(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,9 +163,9 @@ def test_secrets_that_the_user_may_not_read_are_not_compared(
     (tmp_path / "secrets.yaml").write_text("\n---\n".join(map(json.dumps, SECRETS)))
     arguments = (str(tmp_path / "secrets.yaml"), "--other-kinds", "apply")
     ran = run(monkeypatch, Server(edit, refused="Secret"), *arguments)
-    *rest, last = ran.stdout.splitlines()
+    *rest, last, further = ran.stdout.splitlines()
     assert ran.exit_code == code
-    assert last == (
+    assert f"{last} {further.strip()}" == (
         "not compared, needs the right to get secrets in namespace default: Secret default/one, Secret default/two"
     )
     assert (rest == ["What was compared is as planned."]) is (code == 0)

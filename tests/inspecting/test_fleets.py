@@ -145,4 +145,4 @@ def test_files_of_any_form_are_read(data, tmp_path_factory) -> None:
     snapshot, unreadable = read_files([file])
     result = inspect(snapshot, unreadable)
     assert identity_of(whole) in [model.identity for model in result.models]
-    assert write(result, InspectFormat.TABLE)
+    assert write(result, InspectFormat.TEXT)

@@ -10,6 +10,7 @@ import pytest
 from components.contract.problems import Problem
 from components.fleet.objects import Object
 from tests.inspecting.objects import container, deployment, hpa, live, node, pod, service
+from toolkit.screen import Screen
 from workbench.inspecting.formats import InspectFormat, document, headline, text, write
 from workbench.inspecting.inspection import Inspection, inspect
 from workbench.inspecting.snapshot import ClusterSnapshot, Missing
@@ -31,14 +32,29 @@ def whole(model: str = "Qwen/Qwen2.5-7B-Instruct") -> Inspection:
 
 
 def test_the_table_has_a_row_for_each_model() -> None:
-    shown = text(whole())
-    assert "models/Deployment/chat" in shown
-    assert "vllm 0.9.0" in shown
-    assert "1/2" in shown
-    assert "HorizontalPodAutoscaler/chat 1-4" in shown
-    assert "chat.models:8000" in shown
-    assert "by hand (kubectl)" in shown
-    assert "[metrics-not-exported]" in shown
+    lines = text(whole()).splitlines()
+    assert lines[1].split() == ["MODEL", "READY", "GPUS", "FITS", "$/MONTH"]
+    assert lines[2].split() == ["models/Deployment/chat", "1/2", "2", "fits", "1,770"]
+    assert "error[metrics-not-exported] models/HorizontalPodAutoscaler/chat" in lines
+
+
+def test_details_have_everything_of_a_model() -> None:
+    shown = text(whole(), details=True)
+    for line in ("engine: vllm 0.9.0", "autoscaler: HorizontalPodAutoscaler/chat 1-4", "owner: by hand (kubectl)"):
+        assert f"\n  {line}\n" in shown
+    assert "endpoint: http://chat.models.svc.cluster.local:8000" in shown
+    assert "--details" not in shown
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_without_details_a_fleet_fits_a_screen(width: int) -> None:
+    bodies = [live(deployment(f"chat-with-a-long-name-{n}", container(), replicas=2)) for n in range(40)]
+    result = inspect(ClusterSnapshot((*bodies, node("n", "g5.2xlarge")), source="https://cluster"))
+    lines = text(result, Screen(width)).splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= width
+    assert "and 28 more models (--details)" in lines
+    assert lines[-1].startswith("0 errors") or "(--details: all models" in " ".join(lines[-2:])
 
 
 @pytest.mark.parametrize(
@@ -61,17 +77,10 @@ def test_the_table_names_accelerators_that_are_no_gpus(resource: str, cell: str)
     assert any(each.startswith("cost (") for each in model.unchecked)
 
 
-def test_the_table_names_missing_rights_and_failures() -> None:
-    lines = text(whole()).splitlines()
-    assert "  needs the right to list services: endpoints" in lines
-    assert "  failed to list scaledobjects.keda.sh (unavailable): autoscalers of KEDA" in lines
-
-
-def test_a_narrow_terminal_names_the_columns_that_are_left_out() -> None:
-    lines = text(whole(), 100).splitlines()
-    assert all(len(line) <= 100 for line in lines)
-    assert "parallel, nodes, autoscaler, owner, endpoint: in a wider terminal, or with --output html" in lines
-    assert not any("wider terminal" in line for line in text(whole(), 160).splitlines())
+def test_missing_rights_and_failures_are_named() -> None:
+    shown = " ".join(text(whole()).split())
+    assert "not read: needs the right to list services: endpoints" in shown
+    assert "not read: failed to list scaledobjects.keda.sh (unavailable): autoscalers of KEDA" in shown
 
 
 def test_the_headline_counts_models_and_costs() -> None:
@@ -145,7 +154,7 @@ def test_names_of_a_cluster_cannot_control_a_terminal(form: InspectFormat) -> No
 
 
 def test_markup_of_the_table_library_is_text() -> None:
-    assert "[bold]model[/bold]" in text(whole("[bold]model[/bold]"))
+    assert "[bold]model[/bold]" in text(whole("[bold]model[/bold]"), details=True)
 
 
 def test_values_that_look_like_secrets_are_masked() -> None:
@@ -158,5 +167,5 @@ def test_values_that_look_like_secrets_are_masked() -> None:
 
 def test_an_empty_cluster_is_a_result() -> None:
     empty = inspect(ClusterSnapshot(source="https://cluster"))
-    assert text(empty) == "https://cluster: 0 models, 0 accelerators; no errors\n"
+    assert text(empty) == "https://cluster: 0 models, 0 accelerators; no errors\n0 errors\n"
     assert "Nothing that serves a model was found" in write(empty, InspectFormat.HTML)

@@ -119,7 +119,7 @@ def test_an_issue_is_opened_updated_and_closed(runner: Runner) -> None:
     assert "    models/chat\n      Deployment: spec.replicas: planned 1, is 2\n" in issue["body"]
     assert "https://github.example/acme/models/actions/runs/1" in issue["body"]
     words = (runner.folder / "words").read_text()
-    assert words == f"diff --stack prod --kubeconfig {runner.folder}/kubeconfig\n"
+    assert words == f"diff --details --stack prod --kubeconfig {runner.folder}/kubeconfig\n"
     assert (runner.folder / "kubeconfig").stat().st_mode & 0o777 == 0o600
 
     assert runner.run("models/chat\n  Service: is not in the cluster\n", 1, 2) == 0

@@ -146,8 +146,8 @@ def test_an_issue_is_opened_updated_and_closed(gitlab: GitLab, tmp_path: Path) -
     assert "    models/chat\n      Deployment: spec.replicas: planned 1, is 2\n" in issue["description"]
     assert "https://gitlab.example/acme/models/-/jobs/1" in issue["description"]
     words = (tmp_path / "words").read_text().split()
-    assert words[:6] == ["no", "token", "diff", "--stack", "prod", "--kubeconfig"]
-    assert Path(words[6]).stat().st_mode & 0o777 == 0o600
+    assert words[:7] == ["no", "token", "diff", "--details", "--stack", "prod", "--kubeconfig"]
+    assert Path(words[7]).stat().st_mode & 0o777 == 0o600
 
     assert run(gitlab, tmp_path, "models/chat\n  Service: is not in the cluster\n", 1, 2) == 0
     (issue,) = gitlab.issues

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from toolkit.screen import Details, Screen, Styled, TableColumn, write
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -14,9 +16,6 @@ STATE_DIR = Path(".workbench")
 StateDir = Annotated[
     Path, typer.Option(help="Folder for the files of the cluster, including its kubeconfig.", file_okay=False)
 ]
-
-_PIPE_WIDTH = 1000
-"""Width for pipes, so that paths are not wrapped."""
 
 app = typer.Typer(
     name="cluster",
@@ -34,7 +33,7 @@ def register(parent: typer.Typer) -> None:
 def start(state_dir: StateDir = STATE_DIR) -> None:
     """Start the cluster, or its stopped members.
 
-    The first start builds the programs, which takes about three minutes on two cores.
+    The first start on a machine builds the programs, which takes minutes.
     """
     from .cluster import SimulatedCluster
 
@@ -58,37 +57,38 @@ def stop(state_dir: StateDir = STATE_DIR) -> None:
 
 
 @app.command()
-def status(state_dir: StateDir = STATE_DIR) -> None:
+def status(state_dir: StateDir = STATE_DIR, *, details: Details = False) -> None:
     """Show the status of the members.
 
     Exit codes: 0 all members are running, 1 a member is not.
     """
-    from rich.console import Console
-    from rich.table import Column, Table
-    from rich.text import Text
-
     from livefleet import LiveFolder, live_processes
 
     from .cluster import SimulatedCluster
 
-    cluster = SimulatedCluster(state_dir)
-    members = cluster.status()
-    table = Table("member", "state", "pid", Column("log", overflow="fold"), box=None)
-    for member in members:
-        state = "running" if member.running else "stopped"
-        table.add_row(member.name, state, str(member.pid or "-"), Text(str(member.log)))
-    folder = LiveFolder(state_dir.resolve())
-    processes = tuple(live_processes(folder))
-    for process in processes:
-        state = "running" if process.pid else "ended"
-        table.add_row(process.name, state, str(process.pid or "-"), Text(str(folder.log(process.name))))
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console.width = _PIPE_WIDTH
-    console.print(table)
-    if not all(member.running for member in members) or not all(process.pid for process in processes):
+    cluster, folder = SimulatedCluster(state_dir), LiveFolder(state_dir.resolve())
+    rows = [(each.name, "running" if each.running else "stopped", each.pid, each.log) for each in cluster.status()]
+    rows += [
+        (process.name, "running" if process.pid else "ended", process.pid, folder.log(process.name))
+        for process in live_processes(folder)
+    ]
+    running = sum(state == "running" for _, state, _, _ in rows)
+    screen = Screen.of()
+    write(screen.text(f"simulated cluster: {running} of {len(rows)} members are running", "bold"))
+    columns = [TableColumn("MEMBER", whole=True), TableColumn("STATE"), TableColumn("PID", right=True)]
+    cells: list[list[str | Styled]] = [
+        [name, Styled(state, "good" if state == "running" else "error"), str(pid or "-")]
+        for name, state, pid, _ in rows
+    ]
+    if details:
+        columns.append(TableColumn("LOG", whole=True))
+        cells = [[*cell, _near(log)] for cell, (_, _, _, log) in zip(cells, rows, strict=True)]
+    write(screen.table(columns, cells))
+    if not details:
+        write(screen.left_out(["logs"]))
+    if running < len(rows):
         raise typer.Exit(1)
-    console.print(_export(cluster.kubeconfig), soft_wrap=True)
+    write([_export(cluster.kubeconfig)])
 
 
 @contextmanager
@@ -122,6 +122,12 @@ def _console() -> "Console":
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, markup=False)
+
+
+def _near(path: Path) -> str:
+    """Return a path relative to the current folder if it is below it."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _export(kubeconfig: Path) -> str:

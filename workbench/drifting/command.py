@@ -4,11 +4,12 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from toolkit.printing import Format, Output
+from toolkit.printing import Format, Output, pluralize
+from toolkit.screen import Details, Screen, shortened, write
 
 from ..errors import WorkbenchError
 from ..subject import Paths, Subject, planned, takes_subject
@@ -33,6 +34,7 @@ def diff(
     ],
     context: Annotated[str | None, typer.Option(help="Context of the kubeconfig. Default: its current one.")] = None,
     output: Output = Format.TEXT,
+    details: Details = False,
 ) -> None:
     """Show what in a cluster differs from the plan, by model and field, and who changed it when.
 
@@ -58,7 +60,7 @@ def diff(
     if output is Format.JSON:
         sys.stdout.write(json.dumps([_as_json(drift) for drift in drifts], indent=2) + "\n")
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in _lines(drifts)))
+        write(_lines(drifts, Screen.of(), details=details))
     unread = sum(bool(drift.unread) and not drift.right for drift in drifts)
     if unread:
         raise WorkbenchError(f"objects that could not be compared: {unread}; the reasons are in the report", 2)
@@ -66,30 +68,81 @@ def diff(
         raise typer.Exit(1)
 
 
-def _lines(drifts: "Sequence[ObjectDrift]") -> Iterator[str]:
-    from components.contract.texts.printable import printable
+class _DriftLine(NamedTuple):
+    """What is printed of an object; cut if one of its values is."""
 
+    text: str
+    style: str = ""
+    is_cut: bool = False
+
+
+_MOST_FIELDS = 12
+"""Fields without details."""
+_LONGEST_VALUE = 60
+"""Characters of a value without details."""
+
+
+def _lines(drifts: "Sequence[ObjectDrift]", screen: Screen, *, details: bool) -> Iterator[str]:
     from .reading import models_in
 
+    compared = [drift for drift in drifts if not drift.right]
     if not drifts:
         yield "The cluster is as planned."
-    elif all(drift.right for drift in drifts):
+    elif not compared:
         yield "What was compared is as planned."
-    for model, objects in models_in([drift for drift in drifts if not drift.right]).items():
-        yield printable(model or "the fleet")
-        for drift in objects:
-            if drift.absent:
-                yield printable(f"  {drift.title}: is not in the cluster")
-            elif drift.unread:
-                yield printable(f"  {drift.title}: not compared: {drift.unread}")
-            for field in drift.fields:
-                writer = " ".join(filter(None, (field.writer.manager, field.writer.time)))
-                change = f"planned {_text(field.planned)}, is {_text(field.live)}"
-                yield printable(f"  {drift.title}: {field.path}: {change}" + (f" ({writer})" if writer else ""))
-
+    else:
+        yield from screen.text(_headline(compared), "bold")
+    entries = [
+        (model, line)
+        for model, objects in models_in(compared).items()
+        for drift in objects
+        for line in _of_object(drift, details=details)
+    ]
+    # A line that counts one entry takes as much room as the entry.
+    shown = entries if details or len(entries) <= _MOST_FIELDS + 1 else entries[:_MOST_FIELDS]
+    before = None
+    for model, line in shown:
+        if model != before:
+            yield from screen.text(model or "the fleet", "bold")
+        before = model
+        yield from screen.text(line.text, line.style, indent="  ", hanging="    ")
+    if left := len(entries) - len(shown):
+        yield from screen.text(f"and {left:,} more (--details)", "dim")
     for right in sorted({drift.right for drift in drifts if drift.right}):
         titles = ", ".join(drift.title for drift in drifts if drift.right == right)
-        yield printable(f"not compared, needs the right to {right}: {titles}")
+        yield from screen.text(f"not compared, needs the right to {right}: {titles}", "warning", hanging="  ")
+    yield from screen.left_out(["whole values"] if any(line.is_cut for _, line in shown) else [])
+
+
+def _headline(drifts: "Sequence[ObjectDrift]") -> str:
+    """Return ``2 objects differ from the plan in 3 fields, 1 object is not in the cluster``."""
+    changed = [drift for drift in drifts if drift.fields]
+    absent = sum(drift.absent for drift in drifts)
+    unread = sum(bool(drift.unread) for drift in drifts)
+    parts = []
+    if changed:
+        verb = "differs" if len(changed) == 1 else "differ"
+        fields = sum(len(drift.fields) for drift in changed)
+        parts.append(f"{pluralize(len(changed), 'object')} {verb} from the plan in {pluralize(fields, 'field')}")
+    if absent:
+        verb = "is" if absent == 1 else "are"
+        parts.append(f"{pluralize(absent, 'object')} {verb} not in the cluster")
+    if unread:
+        parts.append(f"{pluralize(unread, 'object')} not compared")
+    return ", ".join(parts)
+
+
+def _of_object(drift: "ObjectDrift", *, details: bool) -> Iterator[_DriftLine]:
+    if drift.absent:
+        yield _DriftLine(f"{drift.title}: is not in the cluster", "error")
+    elif drift.unread:
+        yield _DriftLine(f"{drift.title}: not compared: {drift.unread}", "warning")
+    for field in drift.fields:
+        writer = " ".join(filter(None, (field.writer.manager, field.writer.time)))
+        planned, live = _text(field.planned), _text(field.live)
+        shown = [value if details else shortened(value, _LONGEST_VALUE) for value in (planned, live)]
+        text = f"{drift.title}: {field.path}: planned {shown[0]}, is {shown[1]}" + (f" ({writer})" if writer else "")
+        yield _DriftLine(text, is_cut=shown != [planned, live])
 
 
 def _text(value: Any) -> str:  # noqa: ANN401  any JSON value

@@ -9,6 +9,7 @@ import typer
 
 from toolkit.plotting.pictures import check_picture
 from toolkit.printing import Format, output_option, print_to_stderr
+from toolkit.screen import Details, Screen, write
 
 from .checks import check_enough, check_fit, usable, warnings
 from .entry import batch_of, check_accelerator, profile_of
@@ -70,6 +71,7 @@ def fit_profile(
     up_to: UpTo = None,
     latency: WhichLatency = Latency.ITL,
     output: Form = Format.TEXT,
+    details: Details = False,
     plot: Plot = None,
 ) -> None:
     """Fit the inter-token latency of a replica, alpha + beta * n milliseconds at n concurrent requests."""
@@ -93,9 +95,9 @@ def fit_profile(
 
         sys.stdout.write(json.dumps(as_dict(fitted, profile, fit_warnings), indent=2) + "\n")
     else:
-        from .report import show
+        from .report import lines
 
-        show(fitted, profile)
+        write(lines(fitted, profile, Screen.of(), details=details))
     if plot:
         from .plot import write_plot
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.contract.texts.printable import printable
 from toolkit.plotting.chart import is_plain
+from toolkit.screen import Screen, TableColumn
 
 from .entry import ends_of, option_of
 from .line import CONFIDENCE, FittedValue, LineFit
@@ -15,48 +16,49 @@ if TYPE_CHECKING:
     from components.performance.sizing.cases import Profile
 
 _WIDTH = 100
+"""Columns of the plot; a wider one shows no more."""
 _CONFIDENCE = f"{100 * CONFIDENCE:g} %"
 
 
-def show(fitted: LineFit, profile: "Profile") -> None:
-    """Print a fit, its measurements, and the profile to copy."""
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console.width = 240
+def lines(fitted: LineFit, profile: "Profile", screen: Screen, *, details: bool) -> Iterator[str]:
+    """Yield a fit, a plot, and the profile to copy; with details, each measurement."""
     weights = "weighted by 1 / error^2" if fitted.weighted else "equal weights"
-    count = len(fitted.measurements)
-    console.print(f"A token takes alpha + beta * n ms at n concurrent requests: {count} measurements, {weights}")
     spread = "" if fitted.residual_ms is None else f", residuals {fitted.residual_ms:.3g} ms"
-    console.print(f"R^2 {fitted.r_squared:.6f}{spread}\n")
-    table = Table("", "ms", f"{_CONFIDENCE} interval", box=None)
-    table.add_row("alpha", f"{fitted.alpha.value:.6g}", _interval(fitted.alpha))
-    table.add_row("beta", f"{fitted.beta.value:.6g}", _interval(fitted.beta))
-    for at_once in sorted({1, profile.batch}):
-        latency = fitted.value_at(at_once)
-        table.add_row(f"a token, {at_once} at once", f"{latency.value:.6g}", _interval(latency))
-    console.print(table)
-    console.print()
-    table = Table("at once", "measured ms", "line ms", "difference", "concurrency is", "from", box=None)
-    for measurement in fitted.measurements:
-        line_ms = fitted.at(measurement.concurrency)
-        table.add_row(
-            f"{measurement.concurrency:.6g}",
-            f"{measurement.itl_ms:.6g}",
-            f"{line_ms:.6g}",
-            f"{measurement.itl_ms - line_ms:+.3g}",
-            str(measurement.counted),
-            printable(measurement.place),
-        )
-    console.print(table)
-    console.print()
-    for line in text_plot(fitted, min(console.width, _WIDTH), plain=is_plain()):
-        console.print(line, soft_wrap=True)
+    count = len(fitted.measurements)
+    yield from screen.text(
+        f"A token takes alpha + beta * n ms at n concurrent requests: {count} measurements", "bold"
+    )
+    yield from screen.text(f"R^2 {fitted.r_squared:.6f}{spread}, {weights}")
+    columns = [
+        TableColumn(""),
+        TableColumn("MS", right=True),
+        TableColumn(f"{_CONFIDENCE} INTERVAL"),
+    ]
+    values = {"alpha": fitted.alpha, "beta": fitted.beta}
+    values |= {f"a token, {n} at once": fitted.value_at(n) for n in sorted({1, profile.batch})}
+    yield from screen.table(
+        columns, [[name, f"{value.value:.6g}", _interval(value)] for name, value in values.items()]
+    )
+    yield from text_plot(fitted, min(screen.width, _WIDTH), plain=is_plain())
+    yield from _measurements(fitted, screen) if details else screen.left_out(["each measurement"])
     if profile.accelerator:
-        for line in _next_steps(fitted, profile):
-            console.print(printable(line), soft_wrap=True)
+        yield from _next_steps(fitted, profile)
+
+
+def _measurements(fitted: LineFit, screen: Screen) -> Iterator[str]:
+    yield from screen.heading("Measurements")
+    titles = ("AT ONCE", "MEASURED MS", "LINE MS", "DIFFERENCE")
+    rows = [
+        [
+            f"{each.concurrency:.6g}",
+            f"{each.itl_ms:.6g}",
+            f"{fitted.at(each.concurrency):.6g}",
+            f"{each.itl_ms - fitted.at(each.concurrency):+.3g}",
+            f"{each.place} ({each.counted})",
+        ]
+        for each in fitted.measurements
+    ]
+    yield from screen.table([*(TableColumn(title, right=True) for title in titles), TableColumn("FROM")], rows)
 
 
 def _interval(value: FittedValue) -> str:
@@ -64,6 +66,7 @@ def _interval(value: FittedValue) -> str:
 
 
 def _next_steps(fitted: LineFit, profile: "Profile") -> Iterator[str]:
+    """Yield the profile for a manifest and for a command; these lines are copied, and therefore not wrapped."""
     from components.contract.documents.writer import dump_all
     from components.families import profile_entries
 
@@ -71,7 +74,7 @@ def _next_steps(fitted: LineFit, profile: "Profile") -> Iterator[str]:
     for family, entry in entries.items():
         yield ""
         yield f"Add to the resource of the variant{f' ({family})' if len(entries) > 1 else ''}:"
-        yield from dump_all([entry]).splitlines()
+        yield from map(printable, dump_all([entry]).splitlines())
     yield ""
     yield "Size with this profile:"
     yield f"workbench size --profile {option_of(profile)}"
@@ -80,7 +83,8 @@ def _next_steps(fitted: LineFit, profile: "Profile") -> Iterator[str]:
         fast, slow = ends
         yield ""
         yield f"Size with the fastest and the slowest replica at {_CONFIDENCE} confidence:"
-        yield f"workbench size --profile {option_of(fast)} --profile {option_of(slow)}"
+        yield f"workbench size --profile {option_of(fast)} \\"
+        yield f"  --profile {option_of(slow)}"
 
 
 def as_dict(fitted: LineFit, profile: "Profile", warnings: Sequence[str]) -> dict[str, Any]:

@@ -25,8 +25,6 @@ class FitFormat(enum.StrEnum):
     TEXT = "text"
     JSON = "json"
     MARKDOWN = "markdown"
-    TABLE = "table"
-    """The earlier name of text."""
 
 
 _ENGINE = "vllm"

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from toolkit.screen import Details
+
 from ..errors import WorkbenchError
 from ..planning.command import FailOn
 from .formats import InspectFormat, show, write
@@ -39,6 +41,7 @@ def inspect_cluster(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar=f"[{'|'.join(InspectFormat)}]", help="Output format.")
     ] = "",
+    details: Details = False,
     form: Annotated[InspectFormat | None, typer.Option("--format", hidden=True)] = None,
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the report to a file instead of stdout.")
@@ -72,7 +75,7 @@ def inspect_cluster(
             snapshot, unreadable = read_cluster(kube, namespace or ()), []
     result = inspect(snapshot, unreadable)
     if save is None:
-        sys.stdout.write(show(result, form))
+        sys.stdout.write(show(result, form, details=details))
     else:
         save.write_text(write(result, form), encoding="utf-8")
     if not result.models and unreadable:
@@ -103,4 +106,4 @@ def _format_and_file(output: str, form: InspectFormat | None, save: Path | None)
         raise WorkbenchError(f"{option}: {save}: folder {save.parent} does not exist; create it first")
     if save and save.is_dir():
         raise WorkbenchError(f"{option}: {save} is a folder; pass a file")
-    return form or InspectFormat.TABLE, save
+    return form or InspectFormat.TEXT, save

@@ -1,37 +1,31 @@
-"""Output formats of an inspection: a table for terminals, JSON, and an HTML page."""
+"""Output formats of an inspection: text for a screen, JSON, and an HTML page."""
 
 import enum
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
-from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from components.contract.problems import Problem
-from components.contract.texts.printable import printable
+from toolkit.printing import pluralize
+from toolkit.screen import Message, Screen, Styled, TableColumn, hidden_findings
 
+from ..planning.wording.fits import fit_label
 from .inspection import InspectedModel, Inspection, worst_severity
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-    from rich.text import Text
 
 SCHEMA_VERSION = 1
 """Incremented if a key is renamed or removed, or changes its meaning, but not if a key is added."""
-LOG_WIDTH = 240
-"""Width for logs, so that names are not truncated."""
-_COLORS = {"error": "bold red", "warning": "yellow", "note": "dim"}
-_FIT_COLORS = {"exceeded": "bold red", "tight": "yellow", "fits": "green"}
+_FIT_STYLES = {"exceeded": "error", "tight": "warning", "fits": "good"}
 _BADGES = {"exceeded": "bad", "tight": "tight", "fits": "good"}
 
 
 class InspectFormat(enum.StrEnum):
     """Output format of an inspection."""
 
-    TABLE = "table"
+    TEXT = "text"
     JSON = "json"
     HTML = "html"
 
@@ -40,19 +34,14 @@ def write(inspection: Inspection, form: InspectFormat) -> str:
     """Return an inspection in a format."""
     if form is InspectFormat.JSON:
         return json.dumps(document(inspection), indent=2) + "\n"
-    return html(inspection) if form is InspectFormat.HTML else text(inspection)
+    return html(inspection) if form is InspectFormat.HTML else text(inspection, details=True)
 
 
-def show(inspection: Inspection, form: InspectFormat) -> str:
-    """Return an inspection for stdout; a table is as wide as the terminal, and colored if that supports it."""
-    if form is not InspectFormat.TABLE:
+def show(inspection: Inspection, form: InspectFormat, *, details: bool = False) -> str:
+    """Return an inspection for stdout; without details, the text fits a screen."""
+    if form is not InspectFormat.TEXT:
         return write(inspection, form)
-    from rich.console import Console
-
-    console = Console()
-    if not console.is_terminal:
-        return text(inspection)
-    return text(inspection, console.width, colors=console.color_system is not None and not console.no_color)
+    return text(inspection, Screen.of(), details=details)
 
 
 # JSON
@@ -152,7 +141,12 @@ def _finding(problem: Problem) -> dict[str, Any]:
     return {key: values[key] for key in keys}
 
 
-# Texts of the table and the page
+# Texts of the screen and the page
+
+
+def full_title(model: InspectedModel) -> str:
+    """Return ``namespace/Kind/name``."""
+    return f"{model.identity[2]}/{model.title}"
 
 
 def replicas(model: InspectedModel) -> str:
@@ -232,108 +226,138 @@ def headline(inspection: Inspection) -> str:
     )
 
 
-# Table
+# Text
 
-_COLUMNS: Mapping[str, Callable[[InspectedModel], str]] = {
-    "resource": lambda model: f"{model.identity[2]}/{model.title}",
-    "model": lambda model: ", ".join(model.models) or "-",
-    "engine": engines,
-    "parallel": parallelism,
-    "GPUs": accelerators,
-    "nodes": nodes,
-    "ready": replicas,
-    "autoscaler": lambda model: ", ".join(scaler.text for scaler in model.autoscalers) or "-",
-    "memory": lambda model: str(model.fit) if model.memory else "-",
-    "$/month": cost,
-    "findings": finding_counts,
-    "owner": lambda model: model.owner.text,
-    # All addresses inside the cluster have the same scheme and domain.
-    "endpoint": lambda model: (
-        ", ".join(
-            endpoint.removeprefix("http://").replace(".svc.cluster.local", "", 1) for endpoint in model.endpoints
-        )
-        or "-"
-    ),
-}
-_WIDE = 160
-"""Width below which some columns are left out, because the others would be unreadable."""
-_WIDE_COLUMNS = ("parallel", "nodes", "autoscaler", "owner", "endpoint")
+_MOST_ROWS = 12
+"""Models without details: with the findings, they fit a screen."""
+_MOST_FINDINGS = 3
+_MOST_LINES = 3
+"""Lines of the cause of a warning without details."""
 
 
-def text(inspection: Inspection, width: int = LOG_WIDTH, *, colors: bool = False) -> str:
-    """Return an inspection as text of a given width."""
-    from rich.console import Console
-
-    output = StringIO()
-    console = Console(file=output, width=width, force_terminal=colors, highlight=False, no_color=not colors)
-    for part in _sections(inspection, width):
-        console.print(part)
-    return "\n".join(line.rstrip() for line in output.getvalue().splitlines()) + "\n"
+def text(inspection: Inspection, screen: Screen = Screen(), *, details: bool = False) -> str:  # noqa: B008
+    """Return an inspection as text for a screen."""
+    return "".join(f"{line}\n" for line in _lines(inspection, screen, details=details))
 
 
-def _sections(inspection: Inspection, width: int) -> "Iterator[RenderableType]":
+def _lines(inspection: Inspection, screen: Screen, *, details: bool) -> Iterator[str]:
     version = f" ({inspection.server_version})" if inspection.server_version else ""
-    yield _text(f"{inspection.source}{version}: {headline(inspection)}", "bold")
-    if inspection.models:
-        yield from ("", _table(inspection.models, width))
-        if width < _WIDE:
-            yield _text(f"{', '.join(_WIDE_COLUMNS)}: in a wider terminal, or with --output html", "dim")
-    groups = [(model, model.findings) for model in inspection.models if model.findings]
-    if groups or inspection.findings:
-        yield from _heading("Findings")
-    for model, problems in groups:
-        yield _text(f"{model.identity[2]}/{model.title}", _COLORS.get(worst_severity(problems), ""))
-        yield from map(_finding_text, problems)
-    yield from map(_finding_text, inspection.findings)
-    unchecked = [(model, reason) for model in inspection.models for reason in model.unchecked]
-    if unchecked:
-        yield from _heading("Not checked")
-        by_reason: dict[str, list[str]] = {}
-        for model, reason in unchecked:
-            by_reason.setdefault(reason, []).append(f"{model.identity[2]}/{model.title}")
-        yield from (_text(f"  {reason}: {', '.join(dict.fromkeys(names))}") for reason, names in by_reason.items())
-    if inspection.missing:
-        yield from _heading("Not read")
-        for missing in inspection.missing:
-            right = "needs the right to " if missing.denied else "failed to "
-            reason = "" if missing.denied else f" ({missing.reason})"
-            yield _text(f"  {right}{missing.title}{reason}: {missing.tells}")
-    if inspection.unreadable:
-        yield from _heading("Files that cannot be read")
-        yield from (_text(f"  {problem}") for problem in inspection.unreadable)
+    yield from screen.text(f"{inspection.source}{version}: {headline(inspection)}", "bold", hanging="  ")
+    # Where all models fit the screen, they keep their order.
+    models = inspection.models
+    if not details and len(models) > _MOST_ROWS + 1:
+        models = tuple(sorted(models, key=_urgency))
+    if models:
+        columns = [
+            TableColumn("MODEL", shortens=True),
+            TableColumn("READY"),
+            TableColumn("GPUS"),
+            TableColumn("FITS"),
+            TableColumn("$/MONTH", right=True),
+        ]
+        yield from screen.first_rows(columns, [*map(_row, models)], "models", most=_MOST_ROWS, details=details)
+    messages = _messages(inspection)
+    yield from screen.findings(messages, details=details, most=_MOST_FINDINGS, cause_lines=_MOST_LINES)
+    yield from _unchecked(inspection, screen, details=details)
+    for missing in inspection.missing:
+        right = "needs the right to " if missing.denied else "failed to "
+        reason = "" if missing.denied else f" ({missing.reason})"
+        yield from screen.text(f"not read: {right}{missing.title}{reason}: {missing.tells}", "warning", hanging="  ")
+    if details:
+        yield from _model_details(inspection, screen)
+    hidden = [] if details else [*_hidden(inspection, messages)]
+    yield from screen.closing(messages, hidden)
 
 
-def _table(models: Sequence[InspectedModel], width: int) -> "Table":
-    from rich.table import Table
+def _row(model: InspectedModel) -> list[str | Styled]:
+    fits = Styled(fit_label(model.fit) if model.memory else "-", _FIT_STYLES.get(model.fit, ""))
+    return [full_title(model), replicas(model), accelerators(model), fits, _month(model)]
 
-    table = Table(box=None, title="Models", title_justify="left", title_style="bold", pad_edge=False)
-    columns = {name: cell for name, cell in _COLUMNS.items() if width >= _WIDE or name not in _WIDE_COLUMNS}
-    for name in columns:
-        table.add_column(name, overflow="fold")
-    for model in models:
-        styles = {
-            "memory": _FIT_COLORS.get(model.fit, ""),
-            "findings": _COLORS.get(worst_severity(model.findings), ""),
+
+def _month(model: InspectedModel) -> str:
+    usd = model.price.usd_per_month
+    return "unknown" if usd is None else f"{usd:,.0f}"
+
+
+def _urgency(model: InspectedModel) -> tuple[int, Decimal, str]:
+    """Return the place of a model among many: the worst findings first, then the highest cost."""
+    order = ("error", "warning")
+    worst = worst_severity(model.findings)
+    rank = order.index(worst) if worst in order else len(order)
+    return rank, -(model.price.usd_per_month or Decimal(0)), full_title(model)
+
+
+def _messages(inspection: Inspection) -> list[Message]:
+    """Return the findings, at the objects that have them: they are in no file."""
+    from toolkit.findings import messages_of
+
+    found = [*inspection.all_findings]
+    live = [
+        replace(message, place=_object(problem), subject=problem.path)
+        for message, problem in zip(messages_of(found), found, strict=True)
+    ]
+    return [*messages_of(inspection.unreadable), *live]
+
+
+def _object(problem: Problem) -> str:
+    if not problem.kind:
+        return problem.file
+    title = f"{problem.kind}/{problem.name}"
+    return f"{problem.namespace}/{title}" if problem.namespace else title
+
+
+def _unchecked(inspection: Inspection, screen: Screen, *, details: bool) -> Iterator[str]:
+    """Yield what could not be checked: with details, why, and of which models."""
+    by_reason: dict[str, list[str]] = {}
+    for model in inspection.models:
+        for reason in model.unchecked:
+            by_reason.setdefault(reason, []).append(full_title(model))
+    if details:
+        for reason, names in by_reason.items():
+            yield from screen.text(f"not checked: {reason}: {', '.join(dict.fromkeys(names))}", hanging="  ")
+    elif by_reason:
+        models = len({name for names in by_reason.values() for name in names})
+        subjects = dict.fromkeys(reason.partition(" (")[0] for reason in by_reason)
+        yield from screen.text(f"not checked for {pluralize(models, 'model')}: {', '.join(subjects)}", "warning")
+
+
+def _model_details(inspection: Inspection, screen: Screen) -> Iterator[str]:
+    for model in inspection.models:
+        yield from screen.heading(full_title(model))
+        facts = {
+            "serves": ", ".join(model.models),
+            "engine": engines(model),
+            "parallelism": parallelism(model),
+            "nodes": nodes(model),
+            "autoscaler": ", ".join(scaler.text for scaler in model.autoscalers),
+            "memory": model.memory,
+            "cost": _cost_details(model),
+            "owner": model.owner.text,
+            "endpoint": ", ".join(model.endpoints),
         }
-        table.add_row(*(_text(cell(model), styles.get(name, "")) for name, cell in columns.items()))
-    return table
+        for name, fact in facts.items():
+            if fact not in ("", "-"):
+                yield from screen.text(f"{name}: {fact}", indent="  ", hanging="    ")
+    yield ""
 
 
-def _finding_text(problem: Problem) -> "Text":
-    ignored = f" (ignored: {problem.ignored})" if problem.ignored else ""
-    line = f"  {problem.severity}: {place(problem)}: {problem.reason} [{problem.rule}]{ignored}"
-    return _text(line, _COLORS.get(problem.severity, ""))
+def _cost_details(model: InspectedModel) -> str:
+    price = model.price
+    if price.usd_per_month is None:
+        return f"unknown: {price.unpriced}" if price.unpriced else ""
+    bought = f", {price.bought}" if price.bought else ""
+    return f"${price.usd_per_month:,.2f} a month in {price.region}{bought} ({price.source})"
 
 
-def _heading(title: str) -> "Iterator[RenderableType]":
-    yield from ("", _text(title, "bold"))
-
-
-def _text(content: str, style: str = "") -> "Text":
-    """Return text without markup and control characters."""
-    from rich.text import Text
-
-    return Text(printable(content), style)
+def _hidden(inspection: Inspection, messages: Sequence[Message]) -> Iterator[str]:
+    """Yield what ``--details`` adds."""
+    if len(inspection.models) > _MOST_ROWS + 1:
+        yield "all models"
+    yield from hidden_findings(messages, most=_MOST_FINDINGS)
+    if any(model.unchecked for model in inspection.models):
+        yield "what is not checked"
+    if inspection.models:
+        yield from ("engines", "nodes", "autoscalers", "owners", "endpoints")
 
 
 # HTML

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.plotting.pictures import check_picture
-from toolkit.printing import output_option, print_to_stderr
+from toolkit.printing import Format, output_option, print_to_stderr
+from toolkit.screen import Details, Screen, write
 
 from ..errors import WorkbenchError
 from ..subject import STDIN, Paths, Subject, planned, takes_subject
@@ -32,11 +33,6 @@ if TYPE_CHECKING:
     from components.performance.simulation.result import Simulation
     from components.performance.simulation.scenario import AutoscalerQuery, Scenario, Simulator
     from components.plan.plan import Plan
-
-
-class Output(enum.StrEnum):
-    TABLE = "table"
-    JSON = "json"
 
 
 class Against(enum.StrEnum):
@@ -74,7 +70,7 @@ Metrics = Annotated[
         "- reads stdin.",
     ),
 ]
-Form = Annotated[Output, output_option("Output format: a table with a plot, or all figures as JSON.")]
+Form = Annotated[Format, output_option("Output format: text with a plot, or all figures as JSON.")]
 Literal = Annotated[bool, typer.Option("--literal", help="Simulate the controller with all of its known defects.")]
 Defects = Annotated[
     list[str] | None, typer.Option(metavar="D-NN", help="Simulate a known defect of the controller. Can be repeated.")
@@ -106,7 +102,6 @@ Every = Annotated[
         help="Interval between passes; a row applies until the next one. Defaults to the times of the trace.",
     ),
 ]
-ShowAll = Annotated[bool, typer.Option("--all", help="Show all passes, not only those that change something.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -128,7 +123,7 @@ def simulate(
     seed: Seed = 0,
     paths: Paths = None,
     policy: Policy = "",
-    output: Form = Output.TABLE,
+    output: Form = Format.TEXT,
     literal: Literal = False,
     defect: Defects = None,
     against: Compared = None,
@@ -136,7 +131,7 @@ def simulate(
     price: Prices = None,
     start: Start = None,
     every: Every = "",
-    show_all: ShowAll = False,
+    details: Details = False,
 ) -> None:
     """Replay a metrics trace through the autoscaler of a binding, and report replicas, cost and time above target.
 
@@ -158,14 +153,13 @@ def simulate(
         "--price": price,
         "--start": start,
         "--every": every,
-        "--all": show_all,
     }
     if fleet:
         from .fleet import FleetTraces, simulate_fleet
 
         _reject(of_binding, "is for the autoscaler of a binding; leave out --fleet")
         traces = FleetTraces(tuple(trace or ()), tuple(share or ()), scale, timeout, seed)
-        simulate_fleet(subject, paths, traces, as_json=output is Output.JSON, plot=plot)
+        simulate_fleet(subject, paths, traces, as_json=output is Format.JSON, details=details, plot=plot)
         return
     _reject({"--trace": trace, "--share": share}, "is for all models; add --fleet, or pass --binding and --metrics")
     if not binding or metrics is None:
@@ -187,12 +181,12 @@ def simulate(
     replicas = starting_replicas(scenario, recorded, start_options)
     result = simulated(Trial(scenario, recorded, replicas, defects, step, prices, hpas))
     print_to_stderr(f"note: {note}" for note in _notes(result, every=bool(every)))
-    if output is Output.JSON:
+    if output is Format.JSON:
         sys.stdout.write(json.dumps(result.as_dict(), indent=2) + "\n")
     else:
-        from .report import show
+        from .report import lines
 
-        show(result, show_all=show_all)
+        write(lines(result, Screen.of(), details=details))
     if plot:
         from .plot import write_plot
 

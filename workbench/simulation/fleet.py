@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.printing import print_to_stderr
+from toolkit.screen import Screen, write
 
 from ..errors import WorkbenchError
 from ..subject import Subject, planned
@@ -49,7 +50,13 @@ class FleetTraces:
 
 
 def simulate_fleet(
-    subject: Subject, paths: Sequence[Path] | None, traces: FleetTraces, *, as_json: bool, plot: Path | None
+    subject: Subject,
+    paths: Sequence[Path] | None,
+    traces: FleetTraces,
+    *,
+    as_json: bool,
+    details: bool,
+    plot: Path | None,
 ) -> None:
     """Run the models of a stack or of manifests, and print the result."""
     virtual = traces.read()
@@ -62,9 +69,9 @@ def simulate_fleet(
     if as_json:
         sys.stdout.write(json.dumps(result.as_dict(), indent=2) + "\n")
     else:
-        from .fleet_report import show
+        from .fleet_report import lines
 
-        show(result)
+        write(lines(result, Screen.of(), details=details))
     if plot:
         from .fleet_report import write_plot
 

@@ -1,43 +1,58 @@
-"""Table and plot of a fleet in virtual time."""
+"""Text output and plot of a fleet in virtual time."""
 
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from components.contract.texts.printable import printable
 from toolkit.plotting.chart import chart, framed, is_plain
 from toolkit.plotting.pictures import finish, picture
+from toolkit.screen import Screen, Styled, TableColumn
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from livefleet import VirtualResult
 
 _WIDTH, _HEIGHT = 100, 4
 _PERCENT = 100
+_MOST_ROWS = 6
+"""Models without details, so that the plots fit the screen."""
+_MOST_PLOTS = 2
 
 
-def show(result: "VirtualResult") -> None:
-    """Print a result."""
-    from rich.console import Console
+def lines(result: "VirtualResult", screen: Screen, *, details: bool) -> Iterator[str]:
+    """Yield a result.
 
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console.width = 240
-    for line in _charts(result, min(console.width, _WIDTH)):
-        console.print(line, soft_wrap=True)
-    console.print(_models(result))
-    console.print()
-    console.print(_replicas(result))
-    console.print()
-    console.print(_nodes(result))
-    console.print()
-    for line in _totals(result):
-        console.print(printable(line), soft_wrap=True)
+    Args:
+        result: The result.
+        screen: The screen.
+        details: Whether to print all percentiles, replicas and nodes.
+    """
+    yield from _totals(result, screen)
+    columns = [
+        TableColumn("MODEL", shortens=True),
+        TableColumn("REQUESTS", right=True),
+        TableColumn("LOST"),
+        TableColumn("TTFT P99", right=True),
+        TableColumn("ITL P99", right=True),
+    ]
+    rows: list[list[str | Styled]] = []
+    for model in result.models:
+        lost = model.requests - model.answered
+        reasons = Styled(f"{lost:,} ({', '.join(model.lost)})" if lost else "0", "warning" if lost else "")
+        rows.append(
+            [model.name, f"{model.requests:,}", reasons, _seconds(model.ttft.p99), _milliseconds(model.itl.p99)]
+        )
+    yield from screen.first_rows(columns, rows, "models", most=_MOST_ROWS, details=details)
+    yield from _charts(result, screen, details=details)
+    if details:
+        yield from _latencies(result, screen)
+        yield from _replicas(result, screen)
+        yield from _nodes(result, screen)
+    else:
+        yield from screen.left_out(["all percentiles", "speeds", "replicas", "nodes and their costs"])
 
 
-def _charts(result: "VirtualResult", width: int) -> Iterator[str]:
+def _charts(result: "VirtualResult", screen: Screen, *, details: bool) -> Iterator[str]:
     plain = is_plain()
     series = {
         f"requests per second, in intervals of {result.step:g} s": [interval.sent for interval in result.intervals],
@@ -46,71 +61,88 @@ def _charts(result: "VirtualResult", width: int) -> Iterator[str]:
         ],
         "replicas of these models": [float(interval.replicas) for interval in result.intervals],
     }
-    for title, values in series.items():
-        top = max(values, default=0.0)
-        label = f"{top:.4g}"
-        yield title
-        columns = [Fraction(value) for value in values]
-        yield from framed(chart(columns, width - len(label) - 2, _HEIGHT, plain=plain), label, plain=plain)
-        yield ""
+    for title, values in [*series.items()][: None if details else _MOST_PLOTS]:
+        label = f"{max(values, default=0.0):.4g}"
+        room = min(screen.width, _WIDTH) - len(label) - 2
+        yield from screen.text(title)
+        yield from framed(chart([*map(Fraction, values)], room, _HEIGHT, plain=plain), label, plain=plain)
 
 
-def _models(result: "VirtualResult") -> "Table":
-    from rich.table import Table
+def _latencies(result: "VirtualResult", screen: Screen) -> Iterator[str]:
+    yield from screen.heading("Time to the first token, and until the end of the answer")
+    titles = ("TTFT P50", "P90", "P99", "END P99")
+    columns = [TableColumn("MODEL", shortens=True), *(TableColumn(title, right=True) for title in titles)]
+    rows = [
+        [model.name, *map(_seconds, (model.ttft.p50, model.ttft.p90, model.ttft.p99, model.took.p99))]
+        for model in result.models
+    ]
+    yield from screen.table(columns, rows)
+    yield from screen.heading("Time between tokens, and the speed that the simulation assumes")
+    columns = [
+        TableColumn("MODEL", shortens=True),
+        TableColumn("ITL P50", right=True),
+        TableColumn("P99", right=True),
+        TableColumn("SPEED"),
+    ]
+    speeds = [
+        [model.name, _milliseconds(model.itl.p50), _milliseconds(model.itl.p99), ", ".join(model.pace)]
+        for model in result.models
+    ]
+    yield from screen.table(columns, speeds)
 
-    heads = ("model", "requests", "lost", "TTFT p50", "p90", "p99", "ITL p50", "p99", "end p99", "speed")
-    table = Table(*heads, box=None)
-    for model in result.models:
-        lost = model.requests - model.answered
-        table.add_row(
-            printable(model.name),
-            f"{model.requests:,}",
-            f"{lost:,} ({', '.join(model.lost)})" if lost else "0",
-            *(_seconds(value) for value in (model.ttft.p50, model.ttft.p90, model.ttft.p99)),
-            *(_milliseconds(value) for value in (model.itl.p50, model.itl.p99)),
-            _seconds(model.took.p99),
-            ", ".join(model.pace),
-        )
-    return table
 
-
-def _replicas(result: "VirtualResult") -> "Table":
-    from rich.table import Table
-
+def _replicas(result: "VirtualResult", screen: Screen) -> Iterator[str]:
     served = {name for model in result.models for name in model.workloads}
-    heads = ("workload", "replicas at the start", "least", "mean", "most", "most ready", "replica-hours", "GPU-hours")
-    table = Table(*heads, box=None)
-    for workload in result.workloads:
-        if workload.name in served:
-            counts = (workload.start, workload.least, f"{workload.mean:.2f}", workload.most, workload.most_ready)
-            hours = (f"{workload.replica_hours:.2f}", f"{workload.gpu_hours:.2f}")
-            table.add_row(printable(workload.name), *map(str, counts), *hours)
-    return table
+    workloads = [workload for workload in result.workloads if workload.name in served]
+    yield from screen.heading("Replicas")
+    counts = ("AT START", "LEAST", "MEAN", "MOST")
+    columns = [TableColumn("WORKLOAD", shortens=True), *(TableColumn(title, right=True) for title in counts)]
+    rows = [[each.name, str(each.start), str(each.least), f"{each.mean:.2f}", str(each.most)] for each in workloads]
+    yield from screen.table(columns, rows)
+    yield ""
+    titles = ("MOST READY", "REPLICA-HOURS", "GPU-HOURS")
+    columns = [TableColumn("WORKLOAD", shortens=True), *(TableColumn(title, right=True) for title in titles)]
+    hours = [
+        [each.name, str(each.most_ready), f"{each.replica_hours:.2f}", f"{each.gpu_hours:.2f}"] for each in workloads
+    ]
+    yield from screen.table(columns, hours)
 
 
-def _nodes(result: "VirtualResult") -> "Table":
-    from rich.table import Table
+def _nodes(result: "VirtualResult", screen: Screen) -> Iterator[str]:
+    yield from screen.heading("Nodes")
+    columns = [
+        TableColumn("NODE GROUP"),
+        *(TableColumn(title, right=True) for title in ("MOST", "NODE-HOURS", "GPU-HOURS", "USD")),
+    ]
+    rows = [
+        [
+            f"{group.name} ({group.instance_type})" if group.instance_type else group.name,
+            str(group.most),
+            f"{group.node_hours:.2f}",
+            f"{group.gpu_hours:.2f}",
+            "unknown" if group.usd is None else f"{group.usd:.2f}",
+        ]
+        for group in result.groups
+    ]
+    yield from screen.table(columns, rows)
 
-    table = Table("node group", "instance type", "most nodes", "node-hours", "GPU-hours", "USD", box=None)
-    for group in result.groups:
-        usd = "unknown" if group.usd is None else f"{group.usd:.2f}"
-        hours = (f"{group.node_hours:.2f}", f"{group.gpu_hours:.2f}")
-        table.add_row(printable(group.name), group.instance_type, str(group.most), *hours, usd)
-    return table
 
-
-def _totals(result: "VirtualResult") -> Iterator[str]:
+def _totals(result: "VirtualResult", screen: Screen) -> Iterator[str]:
     share = f" ({_PERCENT * result.lost / result.requests:.2g} %)" if result.lost else ""
-    yield (
-        f"{result.requests:,} requests, {result.lost:,} lost{share}; TTFT p50 {_seconds(result.ttft.p50)}, p99 "
-        f"{_seconds(result.ttft.p99)}; ITL p50 {_milliseconds(result.itl.p50)}, p99 {_milliseconds(result.itl.p99)}"
+    total = (
+        f"{result.stack}: {result.requests:,} requests, {result.lost:,} lost{share}; TTFT p50 "
+        f"{_seconds(result.ttft.p50)}, p99 {_seconds(result.ttft.p99)}; ITL p50 {_milliseconds(result.itl.p50)}, p99 "
+        f"{_milliseconds(result.itl.p99)}"
     )
-    yield (
+    yield from screen.text(total, "bold", hanging="  ")
+    without = f"; without a price: {', '.join(result.unpriced)}" if result.unpriced else ""
+    yield from screen.text(
         f"{result.gpu_hours:,.2f} GPU-hours, {result.usd:,.2f} USD, {result.usd_per_day:,.2f} USD a day at this rate"
-        + (f"; without a price: {', '.join(result.unpriced)}" if result.unpriced else "")
+        f"{without}",
+        hanging="  ",
     )
     for name, reason in result.refused.items():
-        yield f"not simulated: {name}: {reason}"
+        yield from screen.text(f"not simulated: {name}: {reason}", "warning", hanging="  ")
 
 
 def _seconds(value: float | None) -> str:

@@ -13,6 +13,7 @@ import typer
 from components.contract.texts.printable import printable
 from toolkit.plotting.pictures import check_picture
 from toolkit.printing import output_option, print_to_stderr
+from toolkit.screen import Details, Screen, write
 
 from ..errors import WorkbenchError
 from ..subject import Paths, Subject, takes_subject
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class SizeOutput(enum.StrEnum):
-    TABLE = "table"
+    TEXT = "text"
     JSON = "json"
     CSV = "csv"
 
@@ -139,7 +140,8 @@ def size(
     accelerator: Accelerators = None,
     literal: Literal = False,
     scale_to_zero: ToZero = None,
-    output: Form = SizeOutput.TABLE,
+    output: Form = SizeOutput.TEXT,
+    details: Details = False,
     plot: Plot = None,
 ) -> None:
     """Compare how many replicas on each accelerator meet an SLO under a load, with latency and cost.
@@ -169,17 +171,17 @@ def size(
             paces = estimated_paces(target, comparison, question)
             assessments = checked_assessments(assessments, question.loop, paces)
     print_to_stderr(f"note: {note}" for note in _notes(target, assessments))
-    if output is SizeOutput.TABLE:
-        from .report import show
+    if output is SizeOutput.TEXT:
+        from .report import lines
 
-        show(assessments, target.heading)
+        write(lines(assessments, target.heading, Screen.of(), details=details))
     elif output is SizeOutput.JSON:
         sys.stdout.write(json.dumps(as_dict(assessments, target.model), indent=2) + "\n")
     else:
-        lines = rows(assessments)
-        writer = csv.DictWriter(sys.stdout, list(lines[0]), lineterminator="\n")
+        table = rows(assessments)
+        writer = csv.DictWriter(sys.stdout, list(table[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows({name: _csv_cell(value) for name, value in line.items()} for line in lines)
+        writer.writerows({name: _csv_cell(value) for name, value in row.items()} for row in table)
     if plot:
         from .curve import curve_of
         from .plot import POINTS, write_plot

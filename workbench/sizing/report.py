@@ -1,11 +1,12 @@
-"""The table output of ``workbench size``, with a plot of latency against load for the first accelerator."""
+"""The text output of ``workbench size``: the answer, the accelerators by cost, and with details their load."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from components.contract.texts.printable import printable
+from components.plan.costs.bill import HOURS_PER_MONTH
 from toolkit.plotting.chart import chart, framed, is_plain
+from toolkit.screen import Screen, Styled, TableColumn
 
 from .curve import curve_of
 from .inputs import plain_number
@@ -14,64 +15,74 @@ if TYPE_CHECKING:
     from components.performance.sizing.assessments import Assessment, Question
 
 _WIDTH = 80
+"""Columns of a plot; wider ones show no more."""
 _HEIGHT = 6
 _LABEL = 7
 """Width of the labels left of an axis."""
 _ABOVE = 2.5
 """Upper end of the axis as a multiple of the target or the operating latency: latency diverges near capacity."""
-_COLUMNS = (
-    "accelerator",
-    "feasible",
-    "replicas",
-    "each/min",
-    "at most",
-    "limit",
-    "utilisation",
-    "at once",
-    "ITL ms",
-    "",
-    "USD/month",
-    "USD/1M tokens",
-)
-"""The empty title is TTFT or queueing."""
+_MOST_ROWS = 8
+"""Accelerators without details."""
+_MOST_REASONS = 3
+"""Accelerators that miss the targets whose reasons are printed without details."""
 
 
-def show(assessments: "Sequence[Assessment]", title: str) -> None:
-    """Print assessments, cheapest first."""
-    from rich.console import Console
-    from rich.table import Table
+def lines(assessments: "Sequence[Assessment]", title: str, screen: Screen, *, details: bool) -> Iterator[str]:
+    """Yield assessments, cheapest first.
 
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console.width = 240
-    console.print(printable(title), soft_wrap=True)
-    console.print(_load(assessments[0].question), soft_wrap=True)
-    if assessments[0].question.literal:
-        console.print("Sized as upstream does, with its rounding and its choice of accelerator.")
+    Args:
+        assessments: The assessments.
+        title: The model.
+        screen: The screen.
+        details: Whether to print the load of each accelerator, and plots of the latency.
+    """
+    first = assessments[0]
+    yield from screen.text(f"{title}: {_answer(assessments)}", "bold", hanging="  ")
+    yield from screen.text(_load(first.question), hanging="  ")
+    if first.question.literal:
+        yield from screen.text("Sized as upstream does, with its rounding and its choice of accelerator.")
     if any(assessment.ends for assessment in assessments):
         is_estimate = any(assessment.candidate.is_estimated for assessment in assessments)
         figures = "Estimates" if is_estimate else "Reference figures"
-        console.print(f"{figures} with their uncertainty range; benchmark before relying on them.")
-    console.print()
-    for line in checked_lines(assessments[0]):
-        console.print(printable(line), soft_wrap=True)
-    latency = f"{first_token_title(assessments)} ms"
-    table = Table(*(title or latency for title in _COLUMNS), box=None)
-    for assessment in assessments:
-        table.add_row(*map(printable, _cells(assessment)))
-    console.print(table)
-    for assessment in assessments:
-        if not assessment.sized.is_feasible:
-            reason = f"{assessment.candidate.profile.title}: {assessment.sized.reason}"
-            console.print(printable(reason), soft_wrap=True)
-    if whole := assessments[0].whole_instances:
-        console.print(
-            f"{assessments[0].candidate.profile.title}: prices are the share of the accelerators in use; whole "
-            f"instances, {whole.count} x {whole.instance_type}, cost {whole.usd_per_hour:,.2f} USD/hour",
-            soft_wrap=True,
+        yield from screen.text(f"{figures} with their uncertainty range; benchmark before relying on them.")
+    for line in checked_lines(first):
+        yield from screen.text(line, hanging="  ")
+    columns = [
+        TableColumn("ACCELERATOR", shortens=True),
+        TableColumn("REPLICAS"),
+        TableColumn("ITL MS", right=True),
+        TableColumn(f"{first_token_title(assessments).upper()} MS", right=True),
+        TableColumn("$/MONTH"),
+    ]
+    rows = [_row(assessment) for assessment in assessments]
+    yield from screen.first_rows(columns, rows, "accelerators", most=_MOST_ROWS, details=details)
+    infeasible = [assessment for assessment in assessments if not assessment.sized.is_feasible]
+    for assessment in infeasible if details else infeasible[:_MOST_REASONS]:
+        yield from screen.text(f"{assessment.candidate.profile.title}: {assessment.sized.reason}", hanging="  ")
+    if whole := first.whole_instances:
+        yield from screen.text(
+            f"{first.candidate.profile.title}: prices are the share of the accelerators in use; whole instances, "
+            f"{whole.count} x {whole.instance_type}, cost ${whole.usd_per_hour * HOURS_PER_MONTH:,.0f} a month",
+            hanging="  ",
         )
-    for line in _plots(assessments[0], min(console.width, _WIDTH)):
-        console.print(line, soft_wrap=True)
+    if details:
+        yield from _loads(assessments, screen)
+        yield from _plots(first, screen)
+    else:
+        reasons = ["all reasons"] if len(infeasible) > _MOST_REASONS else []
+        yield from screen.left_out([*reasons, "load of a replica", "price of 1M tokens", "plots of the latency"])
+
+
+def _answer(assessments: "Sequence[Assessment]") -> str:
+    """Return the replicas of the chosen accelerator, and what they cost."""
+    feasible = [assessment for assessment in assessments if assessment.sized.is_feasible]
+    if not feasible:
+        return "no accelerator meets the target" if len(assessments) > 1 else "does not meet the target"
+    best = next((assessment for assessment in feasible if assessment.chosen), feasible[0])
+    sized, profile, month = best.sized, best.candidate.profile, best.usd_per_month
+    replicas = f"{sized.replicas} {'replica' if sized.replicas == 1 else 'replicas'}"
+    price = f"${month:,.0f} a month" if month is not None else "price unknown"
+    return f"{replicas} on {profile.title}, {price}"
 
 
 def _load(question: "Question") -> str:
@@ -91,19 +102,14 @@ def _load(question: "Question") -> str:
 
 
 def checked_lines(assessment: "Assessment") -> Iterator[str]:
-    """Yield the answer for users: replicas, accelerators, price, and the load that breaks it, as simulated."""
-    sized, profile, targets = assessment.sized, assessment.candidate.profile, assessment.question.targets
+    """Yield what the simulation says of the answer for users, and the load that breaks it."""
+    sized, targets = assessment.sized, assessment.question.targets
     loop, checked = assessment.question.loop, assessment.checked
     if loop is None or not sized.is_feasible:
         return
     replicas = f"{sized.replicas} {'replica' if sized.replicas == 1 else 'replicas'}"
-    cents, month = assessment.cents_per_hour, assessment.usd_per_month
-    price = f"{cents / 100:,.2f} USD/hour, {month:,.0f} USD/month" if cents is not None and month else "price unknown"
-    accelerators = f"{sized.accelerators} {'accelerator' if sized.accelerators == 1 else 'accelerators'}"
-    yield f"{replicas} on {profile.title}: {accelerators}, {price}"
     if checked is None:
         yield f"By the queueing model alone: a simulation of {loop.users:,} users would take too long."
-        yield ""
         return
     run, fewer = checked.played, checked.fewer
     yield (
@@ -119,7 +125,6 @@ def checked_lines(assessment: "Assessment") -> Iterator[str]:
     if checked.queueing != checked.replicas:
         found = "none" if checked.queueing is None else f"{checked.queueing:,}"
         yield f"The queueing model finds {found}; the simulation decides."
-    yield ""
 
 
 def first_token_title(assessments: "Sequence[Assessment]") -> str:
@@ -129,28 +134,63 @@ def first_token_title(assessments: "Sequence[Assessment]") -> str:
     return "TTFT or queueing" if any(assessment.has_prefill for assessment in assessments) else "queueing"
 
 
-def _cells(assessment: "Assessment") -> Iterator[str]:
+def _row(assessment: "Assessment") -> list[str | Styled]:
     profile, sized, behavior = assessment.candidate.profile, assessment.sized, assessment.sized.behaviour
-    per_million = assessment.usd_per_million_tokens
-    yield profile.title
-    if assessment.chosen:
-        yield "chosen" if assessment.question.literal else "cheapest"
-    else:
-        yield "yes" if sized.is_feasible else "no"
-    yield _range(
+    replicas = _range(
         str(replica.replicas) if replica.is_feasible else "none"
         for replica in (sized, *(assessment.ends or (sized, sized)))
     )
+    style = "" if sized.is_feasible else "error"
+    return [
+        profile.title,
+        Styled(replicas, "good" if assessment.chosen else style),
+        f"{behavior.itl_ms:.2f}" if behavior else "-",
+        "-" if assessment.first_p95_ms is None else f"{assessment.first_p95_ms:.1f}",
+        _range(
+            "-" if usd is None else f"{usd:,.0f}"
+            for usd in (assessment.usd_per_month, *assessment.usd_per_month_ends)
+        ),
+    ]
+
+
+def _loads(assessments: "Sequence[Assessment]", screen: Screen) -> Iterator[str]:
+    """Yield the load of a replica, what limits it, and the price of tokens."""
+    yield from screen.heading("Load of one replica, in requests a minute")
+    columns = [
+        TableColumn("ACCELERATOR", shortens=True),
+        *(TableColumn(title, right=True) for title in ("LOAD", "AT MOST")),
+        TableColumn("LIMIT"),
+        TableColumn("UTILISATION", right=True),
+    ]
+    yield from screen.table(columns, [[*_loaded(assessment)] for assessment in assessments])
+    yield from screen.heading("Requests at once, and the price of a million output tokens")
+    columns = [
+        TableColumn("ACCELERATOR", shortens=True),
+        TableColumn("MEETS TARGET"),
+        TableColumn("AT ONCE", right=True),
+        TableColumn("$/1M TOKENS", right=True),
+    ]
+    yield from screen.table(columns, [[*_served(assessment)] for assessment in assessments])
+
+
+def _loaded(assessment: "Assessment") -> Iterator[str]:
+    sized, behavior = assessment.sized, assessment.sized.behaviour
+    yield assessment.candidate.profile.title
     yield _number(behavior.per_minute if behavior else None)
     yield _number(sized.most_per_minute if behavior else None)
     yield sized.limit.value if behavior else "-"
     yield f"{behavior.utilisation:.1%}" if behavior else "-"
-    yield f"{behavior.in_service:.1f} of {profile.batch}" if behavior else "-"
-    yield f"{behavior.itl_ms:.2f}" if behavior else "-"
-    yield "-" if assessment.first_p95_ms is None else f"{assessment.first_p95_ms:.1f}"
-    yield _range(
-        "-" if usd is None else f"{usd:,.0f}" for usd in (assessment.usd_per_month, *assessment.usd_per_month_ends)
-    )
+
+
+def _served(assessment: "Assessment") -> Iterator[str]:
+    sized, behavior = assessment.sized, assessment.sized.behaviour
+    yield assessment.candidate.profile.title
+    if assessment.chosen:
+        yield "chosen" if assessment.question.literal else "cheapest"
+    else:
+        yield "yes" if sized.is_feasible else "no"
+    yield f"{behavior.in_service:.1f} of {assessment.candidate.profile.batch}" if behavior else "-"
+    per_million = assessment.usd_per_million_tokens
     yield "-" if per_million is None else f"{per_million:,.2f}"
 
 
@@ -160,26 +200,31 @@ def _range(values: Iterable[str]) -> str:
     return f"{estimate} ({low}..{high})" if (low, high) != (estimate, estimate) else estimate
 
 
-def _plots(assessment: "Assessment", width: int) -> Iterator[str]:
+def _plots(assessment: "Assessment", screen: Screen) -> Iterator[str]:
     targets, behavior = assessment.question.targets, assessment.sized.behaviour
-    room = width - _LABEL - 2
+    room = min(screen.width, _WIDTH) - _LABEL - 2
     curve = curve_of(assessment.sized, assessment.question.prefill_ms, room)
     if curve is None:
         return
-    name = printable(assessment.candidate.profile.title)
-    yield ""
-    yield from _plot(f"{name}: ITL in ms", curve.itl_ms, targets.itl_ms, behavior.itl_ms if behavior else 0, room)
+    name = assessment.candidate.profile.title
+    yield from screen.heading(_title(f"{name}: ITL in ms", targets.itl_ms))
+    yield from _plot(curve.itl_ms, targets.itl_ms, behavior.itl_ms if behavior else 0, room)
     yield from _axis(assessment, room)
-    yield ""
     title = f"{name}: {first_token_title([assessment])} in ms, 95 %"
-    yield from _plot(title, curve.ttft_p95_ms, targets.ttft_ms, assessment.first_p95_ms or 0, room)
+    yield from screen.heading(_title(title, targets.ttft_ms))
+    yield from _plot(curve.ttft_p95_ms, targets.ttft_ms, assessment.first_p95_ms or 0, room)
     yield from _axis(assessment, room)
     sized = assessment.sized
     now = f"{_number(behavior.per_minute)} now, at most {_number(sized.most_per_minute)}, " if behavior else ""
-    yield f"{'':{_LABEL}}  requests/min of one replica: {now}up to {_number(sized.capacity_per_minute)}"
+    legend = f"requests/min of one replica: {now}up to {_number(sized.capacity_per_minute)}"
+    yield from screen.text(legend, indent=" " * (_LABEL + 2))
 
 
-def _plot(title: str, values: Sequence[float], target: int, operating: float, room: int) -> Iterator[str]:
+def _title(name: str, target: int) -> str:
+    return f"{name}; the line is the target, {target}" if target else name
+
+
+def _plot(values: Sequence[float], target: int, operating: float, room: int) -> Iterator[str]:
     """Yield a chart with a line at the target."""
     limit = max(target, operating) * _ABOVE
     top = max(min(max(values), limit) if limit else max(values), target)
@@ -189,7 +234,6 @@ def _plot(title: str, values: Sequence[float], target: int, operating: float, ro
     if target:
         row = _HEIGHT - max(-int(-target * _HEIGHT // top), 1)
         lines[row] = lines[row].ljust(room).replace(" ", "-" if plain else "─")
-    yield title + (f"; the line is the target, {target}" if target else "")
     yield from framed(lines, f"{_number(top):>{_LABEL}}", plain=plain)
 
 

@@ -82,7 +82,7 @@ def test_whole_instances_cost_what_fit_says() -> None:
     assert sized.returncode == 0
     assert (
         "2 x H100: prices are the share of the accelerators in use; whole instances, 1 x p5.48xlarge, "
-        f"cost {option['usdPerHour']:.2f} USD/hour" in sized.stdout
+        f"cost ${option['usdPerHour'] * 730:,.0f} a month" in " ".join(sized.stdout.split())
     )
 
 
@@ -95,12 +95,14 @@ def test_instances_that_are_in_use_as_a_whole_are_not_repeated() -> None:
 def test_an_estimate_says_that_it_is_one() -> None:
     done = workbench("size", "--model", "qwen3-14b", *TARGETS)
     assert done.returncode == 0
-    assert "Estimates with their uncertainty range; benchmark before relying on them." in done.stdout
+    assert "Estimates with their uncertainty range; benchmark before relying on them." in " ".join(
+        done.stdout.split()
+    )
     assert (
         "note: these are estimates; benchmark before relying on them: Qwen/Qwen3-14B has no benchmark" in done.stderr
     )
     assert "only the queueing time is predicted" not in done.stderr
-    assert " TTFT ms " in done.stdout
+    assert " TTFT MS " in done.stdout
 
 
 def test_a_profile_is_a_line_through_the_steps_that_count() -> None:

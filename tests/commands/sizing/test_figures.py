@@ -112,7 +112,7 @@ def test_the_cheapest_is_named() -> None:
     assert (found["chosen"], [row["chosen"] for row in found["accelerators"]]) == ("G2", [True, False, False])
 
 
-@pytest.mark.parametrize("form", ["table", "json", "csv"])
+@pytest.mark.parametrize("form", ["text", "json", "csv"])
 def test_it_ends_with_1_where_nothing_keeps_the_promise(form: str) -> None:
     done = run("size", *SAMPLE, "--rate", "40", "--profile", "SLOW=1x50/0.15@4", "--output", form)
     assert done.code == 1

@@ -45,7 +45,7 @@ def test_it_is_told() -> None:
 
 
 def test_without_an_accelerator_the_cheapest_is_chosen() -> None:
-    done = size("--rate", "40", "--literal")
+    done = size("--rate", "40", "--literal", "--details")
     assert [line.split()[:2] for line in done.stdout.splitlines() if "chosen" in line] == [["G2", "chosen"]]
 
 

@@ -214,7 +214,7 @@ def test_any_numbers_are_sized_or_refused(
     options = ("--rate", rate, "--output-tokens", tokens, "--slo-itl", str(itl), "--slo-ttft", str(ttft))
     done = run("size", "--model", "m", *options, "--profile", f"A=1x{alpha}/{beta}@{batch}", "--price", "A=1")
     if done.code == 0:
-        assert " A " in done.stdout
+        assert "\nA " in done.stdout
         assert "cheapest" in done.stdout
     else:
         assert (done.code, "A: " in done.stdout) == (1, True) or (done.code, "--profile A: " in done.stderr) == (

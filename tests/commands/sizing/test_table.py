@@ -1,4 +1,4 @@
-"""``workbench size`` for people: the table, what is told beside it, and latency against load on a terminal."""
+"""``workbench size`` for people: the tables, what is told beside them, and latency against load on a terminal."""
 
 from pathlib import Path
 
@@ -19,54 +19,74 @@ def lines(*arguments: str) -> list[str]:
 
 
 def cells(found: list[str], name: str) -> list[str]:
-    """The row of the table that begins with an accelerator."""
-    return next(line.split() for line in found if line.startswith(f" {name} "))
+    """The row of the first table that begins with an accelerator."""
+    return rows_of(found, name)[0]
+
+
+def rows_of(found: list[str], name: str) -> list[list[str]]:
+    """The row of each table that begins with an accelerator."""
+    return [line.split() for line in found if line.startswith(f"{name} ")]
 
 
 def test_a_row_for_each_accelerator() -> None:
-    found = [line.rstrip() for line in size("--rate", "40").stdout.splitlines()]
+    found = size("--rate", "40", "--details").stdout.splitlines()
     assert found[:2] == [
-        "the model",
+        "the model: 2 replicas on G2, $336 a month",
         "40 requests/min, 178 tokens out; target: ITL 24 ms, TTFT 500 ms (95 %)",
     ]
-    head = ["accelerator", "feasible", "replicas", "each/min", "at", "most", "limit", "utilisation", "at", "once"]
-    assert found[3].split() == [*head, "ITL", "ms", "queueing", "ms", "USD/month", "USD/1M", "tokens"]
+    assert found[2].split() == ["ACCELERATOR", "REPLICAS", "ITL", "MS", "QUEUEING", "MS", "$/MONTH"]
     # WVA spec 8.10; 46, 65 and 80 cents an hour for 730 hours, 427,200 tokens an hour; requests at once are
     # throughput * service time, 19.99 / 60 s * 178 * 21.49347 ms = 1.28.
-    assert cells(found, "A100")[:7] == ["A100", "yes", "2", "20", "25.31", "ttft", "71.8%"]
-    assert cells(found, "A100")[7:] == ["1.3", "of", "4", "21.49", "209.0", "584", "1.87"]
-    assert cells(found, "MI300X")[:6] == ["MI300X", "yes", "1", "40", "86.66", "ttft"]
-    assert cells(found, "MI300X")[-2:] == ["474", "1.52"]
-    assert cells(found, "G2")[:6] == ["G2", "cheapest", "2", "20", "31.9", "ttft"]
-    assert cells(found, "G2")[-2:] == ["336", "1.08"]
+    assert rows_of(found, "A100") == [
+        ["A100", "2", "21.49", "209.0", "584"],
+        ["A100", "20", "25.31", "ttft", "71.8%"],
+        ["A100", "yes", "1.3", "of", "4", "1.87"],
+    ]
+    assert [row[1] for row in rows_of(found, "MI300X")] == ["1", "40", "yes"]
+    assert [row[-1] for row in rows_of(found, "MI300X")] == ["474", "61.3%", "1.52"]
+    assert [row[1] for row in rows_of(found, "G2")] == ["2", "20", "cheapest"]
+    assert [row[-1] for row in rows_of(found, "G2")] == ["336", "65.0%", "1.08"]
+
+
+def test_without_details_everything_fits_a_screen() -> None:
+    done = workbench("size", *SAMPLE, *PROFILES, "--rate", "40", columns=80)
+    assert done.returncode == 0, done.stderr
+    found = done.stdout.splitlines()
+    assert len(found) <= 24
+    assert max(map(len, found)) <= 80
+    assert found[-1] == "(--details: load of a replica, price of 1M tokens, plots of the latency)"
+
+
+@pytest.mark.parametrize("words", [("-o", "text"), ("-o", "table"), ("--output=table",)])
+def test_both_names_of_the_text_output(words: tuple[str, ...]) -> None:
+    """``table`` is the earlier one."""
+    assert run("size", *KNEE, *words).stdout == run("size", *KNEE).stdout
 
 
 def test_what_keeps_no_promise_is_told_with_the_numbers() -> None:
     found = [line.rstrip() for line in size("--rate", "40", "--profile", "SLOW=2x50/0.15@4").stdout.splitlines()]
-    table = [line for line in found if line.startswith((" A100", " MI300X", " G2", " 2 x SLOW"))]
-    assert table[-1].split() == ["2", "x", "SLOW", "no", "none", *["-"] * 9]
-    (reason,) = [line for line in found if line.startswith("2 x SLOW: ")]
-    assert "50.15 ms" in reason
-    assert reason.endswith("above the target of 24 ms")
+    assert cells(found, "2 x SLOW") == ["2", "x", "SLOW", "none", "-", "-", "-"]
+    assert "2 x SLOW: a token takes 50.15 ms even at " in " ".join(found)
+    assert "replica, above the target of 24 ms" in " ".join(" ".join(found).split())
 
 
 def test_prefill_comes_on_top() -> None:
     """Without it what is predicted is the time in the queue, and it is not called the time to the first token."""
     alone = size("--rate", "40")
     assert "the TTFT target is compared with it alone; measure the prefill time" in alone.stderr
-    assert " queueing ms " in alone.stdout
-    assert " TTFT ms " not in alone.stdout
+    assert " QUEUEING MS " in alone.stdout
+    assert " TTFT MS " not in alone.stdout
     told = size("--rate", "40", "--prefill-ms", "120")
     assert told.stderr == "stack: local\n"
-    assert " TTFT ms " in told.stdout
-    assert "queueing" not in told.stdout
-    assert "TTFT 500 ms (95 %), of which prefill takes 120 ms\n" in told.stdout
+    assert " TTFT MS " in told.stdout
+    assert "queueing" not in told.stdout.lower()
+    assert "TTFT 500 ms (95 %), of which prefill takes 120 ms" in " ".join(told.stdout.split())
 
 
 def test_nothing_promised() -> None:
-    found = lines("--rate", "40", "--output-tokens", "178", "--slo-itl", "0", *PROFILES)
+    found = lines("--rate", "40", "--output-tokens", "178", "--slo-itl", "0", *PROFILES, "--details")
     assert found[1].endswith("target: none")
-    assert cells(found, "A100")[5] == "capacity"
+    assert rows_of(found, "A100")[1][3] == "capacity"
     assert not [line for line in found if "the line is the target" in line]
 
 
@@ -76,7 +96,8 @@ class TestReference:
 
     def test_it_says_that_these_are_no_measurements(self) -> None:
         done = run("size", "--model", "llama-7b", *self.LLAMA)
-        assert "Reference figures with their uncertainty range; benchmark before relying on them.\n" in done.stdout
+        told = "Reference figures with their uncertainty range; benchmark before relying on them."
+        assert told in " ".join(done.stdout.split())
         assert (
             "note: these are reference figures; benchmark before relying on them: sample data of llm-inferno"
             in done.stderr
@@ -90,7 +111,7 @@ class TestReference:
         ends = rows("--profile", "A100=1x11.69/0.063@64", "--profile", "B=1x11.69/0.63@32", *self.LLAMA)
         low, high = ends["A100"]["replicas"], ends["B"]["replicas"]
         assert low < high
-        assert cells(found, "A100")[2:4] == [str(high), f"({low}..{high})"]
+        assert cells(found, "A100")[1:3] == [str(high), f"({low}..{high})"]
         row = rows("--model", "llama-7b", *self.LLAMA)["A100"]
         assert (row["fastestReplicas"], row["slowestReplicas"]) == (low, high)
         assert (row["fastestBetaMs"], row["slowestBetaMs"]) == (0.063, 0.63)
@@ -136,7 +157,7 @@ def test_some_accelerators_alone() -> None:
 class TestChart:
     def parts(self, *arguments: str) -> tuple[list[str], list[str], str]:
         """The two charts with their titles and axes, and the legend."""
-        found = lines(*arguments)
+        found = lines(*arguments, "--details")
         start = next(place for place, line in enumerate(found) if ": ITL in ms" in line)
         return found[start : start + 8], found[start + 9 : start + 17], found[start + 17]
 
@@ -179,16 +200,16 @@ class TestChart:
         assert legend.strip() == "requests/min of one replica: 20 now, at most 25.31, up to 60.62"
 
     def test_what_keeps_no_promise_has_no_mark(self) -> None:
-        found = run("size", *SAMPLE, "--rate", "40", "--profile", "SLOW=1x50/0.15@4").stdout
+        found = run("size", *SAMPLE, "--rate", "40", "--profile", "SLOW=1x50/0.15@4", "--details").stdout
         assert "SLOW: ITL in ms; the line is the target, 24" in found
         assert "▲" not in found
 
     def test_where_nothing_follows_nothing_is_drawn(self) -> None:
-        found = run("size", *SAMPLE, "--rate", "40", "--profile", "FLAT=1x20.58/0@4").stdout
+        found = run("size", *SAMPLE, "--rate", "40", "--profile", "FLAT=1x20.58/0@4", "--details").stdout
         assert "ITL in ms;" not in found
 
     def test_a_terminal_without_blocks(self, tmp_path: Path) -> None:
-        done = workbench("size", *KNEE, cwd=tmp_path, encoding="ascii")
+        done = workbench("size", *KNEE, "--details", cwd=tmp_path, encoding="ascii")
         assert done.returncode == 0, done.stderr
         assert "\\u" not in done.stdout
         assert done.stdout.count("^") == 2

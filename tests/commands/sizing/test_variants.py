@@ -70,7 +70,9 @@ def test_everything_is_in_manifests_and_settings(folder: Path) -> None:
 
 
 def test_the_model_is_named(folder: Path) -> None:
-    assert size(folder).stdout.startswith("VariantAutoscaling/chat (tiny)\n40 requests/min, 178 tokens out; ")
+    assert size(folder).stdout.startswith(
+        "VariantAutoscaling/chat (tiny): 2 replicas on G2, $336 a month\n40 requests/min, 178 tokens out; "
+    )
     assert json.loads(size(folder, "--output", "json").stdout)["model"] == "tiny"
 
 
@@ -184,7 +186,7 @@ def test_a_batch_that_is_too_large_is_told(tmp_path: Path) -> None:
     (tmp_path / "models.yaml").write_text(documents(variant("chat", profile(batch=2**31 - 1))))
     done = run("size", str(tmp_path / "models.yaml"), "--variant", "chat", "--rate", "40", *SAMPLE)
     assert done.code == 1
-    assert "L4: the maximum batch size must be between 1 and 65536, found 2147483647\n" in done.stdout
+    assert "\nL4: the maximum batch size must be between 1 and 65536, found 2147483647\n" in done.stdout
 
 
 def test_settings_of_a_stack_for_a_model_alone(folder: Path) -> None:
