@@ -94,6 +94,8 @@ class WorkloadShape(NamedTuple):
         rollout_status: Returns what a live workload still waits for until all its replicas are ready; empty when
             they are. None if the cluster may lack the controller, so that waiting might never end.
         starts_in_order: Returns whether each replica of a workload starts only after the previous one is ready.
+        start_first: Makes updates of a workload start a new replica before they stop an old one, in place; None if
+            its controller cannot.
         fixed: Immutable fields; changing one requires a new object.
         group_field: The field of ``spec`` with the pods of a replica; empty if a replica is always one pod.
         has_selector: Whether ``spec.selector`` selects their pods; otherwise their controller labels them.
@@ -113,6 +115,7 @@ class WorkloadShape(NamedTuple):
     update_of: Callable[[Object], PodUpdate]
     rollout_status: Callable[[Mapping[str, Any]], str] | None = None
     starts_in_order: Callable[[Object], bool] = lambda _: False
+    start_first: Callable[[Object], None] | None = None
     fixed: tuple[str, ...] = ()
     group_field: str = ""
     has_selector: bool = True
@@ -239,6 +242,20 @@ def group_update(rollout: Object) -> PodUpdate:
     )
 
 
+def _deployment_first(body: Object) -> None:
+    update = _deployment_update(body)
+    if not update.is_recreate:
+        bounds = {"maxUnavailable": 0, "maxSurge": update.surge or 1}
+        body["spec"]["strategy"] = {"type": "RollingUpdate", "rollingUpdate": bounds}
+
+
+def _groups_first(body: Object) -> None:
+    rollout = body["spec"].get("rolloutStrategy") or {}
+    bounds = {"maxUnavailable": 0, "maxSurge": group_update(rollout).surge or 1}
+    bounds = {**_set_keys(rollout.get("rollingUpdateConfiguration")), **bounds}
+    body["spec"]["rolloutStrategy"] = {**rollout, "type": "RollingUpdate", "rollingUpdateConfiguration": bounds}
+
+
 def _set_keys(bounds: Object | None) -> Object:
     return {name: value for name, value in (bounds or {}).items() if value is not None}
 
@@ -287,6 +304,7 @@ DEPLOYMENT = WorkloadShape(
     restarted_by=_POD_TEMPLATE.path,
     update_of=_deployment_update,
     rollout_status=_deployment_rollout_status,
+    start_first=_deployment_first,
     fixed=("spec.selector",),
 )
 STATEFUL_SET = WorkloadShape(
@@ -311,6 +329,7 @@ LEADER_WORKER_SET = WorkloadShape(
     ),
     restarted_by="spec.leaderWorkerTemplate",
     update_of=lambda body: group_update(body["spec"].get("rolloutStrategy") or {}),
+    start_first=_groups_first,
     group_field="leaderWorkerTemplate.size",
     has_selector=False,
     makes_service=True,

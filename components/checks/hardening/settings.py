@@ -16,12 +16,14 @@ class Hardening(NamedTuple):
         disruption_budgets: Whether a drain may evict only one replica at a time.
         topology_spread: Whether replicas are spread over zones if there is room.
         priority: Default priority of all models; None for the default of each family.
+        new_replicas_first: Whether updates start a new replica before they stop an old one.
     """
 
     pod_security: PodSecurity = PodSecurity.NONE
     disruption_budgets: bool = False
     topology_spread: bool = False
     priority: Priority | None = None
+    new_replicas_first: bool = False
 
     @property
     def class_name(self) -> str | None:

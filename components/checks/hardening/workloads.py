@@ -51,6 +51,8 @@ def _hardened(workload: Workload, options: Hardening) -> Workload:
             secure(template["spec"], options.pod_security)
         if options.class_name:
             template["spec"].setdefault("priorityClassName", options.class_name)
+    if options.new_replicas_first:
+        hardened = _starting_first(hardened)
     # The pods of a group must stay close together, so only single-pod replicas are spread.
     if options.topology_spread and _max_replicas(workload) > 1 and not hardened.shape.has_groups:
         constraint = {
@@ -62,6 +64,16 @@ def _hardened(workload: Workload, options: Hardening) -> Workload:
         }
         hardened.front["spec"].setdefault("topologySpreadConstraints", [constraint])
     return hardened
+
+
+def _starting_first(workload: Workload) -> Workload:
+    """Return a workload whose updates start a new replica first, and the pods that they add."""
+    if workload.shape.start_first is None or workload.bare:
+        return workload
+    workload.shape.start_first(workload.body)
+    surge = workload.surge(_max_replicas(workload))
+    pods = tuple(replace(demand, surge_pods=surge * demand.per_replica) for demand in workload.pods)
+    return replace(workload, pods=pods)
 
 
 def _max_replicas(workload: Workload) -> int:

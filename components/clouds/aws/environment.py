@@ -23,6 +23,7 @@ from .nodes.autoscaler import EXPANDER
 from .nodes.balanced import check_balanced_zones
 from .nodes.checks import check_nodes
 from .nodes.fabric import with_efa
+from .nodes.generations import with_generations
 from .nodes.karpenter import largest
 from .nodes.plan import NodeEnvironment, NodeGroupPlan, created, node_plan
 from .nodes.pool_rules import NODE_REPAIR, SPOT_TO_SPOT, features
@@ -124,14 +125,18 @@ class AwsEnvironment:
         return self.nodes.nodes.tolerations if self.nodes else ()
 
     def adapted(self, fleet: Fleet, seconds: BalancerSeconds | None = None) -> Fleet:
-        """Return the fleet adapted to AWS: with internal load balancers, and EFA requests on nodes that have it.
+        """Return the fleet adapted to AWS.
+
+        Load balancers are internal, pods request EFA on nodes that have it, and select the generation of their nodes.
 
         Args:
             fleet: The rendered fleet.
             seconds: Timeouts of load balancers; None for AWS's defaults.
         """
         internal = with_internal_balancers(fleet, seconds)
-        return with_efa(internal, self.nodes.nodes) if self.nodes and self.renders else internal
+        if self.nodes is None or not self.renders:
+            return internal
+        return with_generations(with_efa(internal, self.nodes.nodes), self.nodes.nodes)
 
     def plan_nodes(self, fleet: Fleet, file: str) -> tuple[tuple[NodeGroupPlan, ...], list[Problem]]:
         """Return the node groups of a fleet, and the problems of nodes and cluster version."""

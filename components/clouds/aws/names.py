@@ -14,6 +14,8 @@ MOST_NODES = 450
 """Maximum nodes of an EKS node group (aws-gpu spec 14)."""
 ACCELERATOR_LABEL = "k8s.amazonaws.com/accelerator"
 """Tells the Cluster Autoscaler that a new node will have GPUs before its device plugin reports them."""
+GENERATION_LABEL = "inference-platform/generation"
+"""Label of nodes whose settings name a generation, and of the nodes that their pods select."""
 CAPACITY_TYPE_LABEL = "eks.amazonaws.com/capacityType"
 KARPENTER_CAPACITY_LABEL = "karpenter.sh/capacity-type"
 CAPACITY_LABELS = (KARPENTER_CAPACITY_LABEL, CAPACITY_TYPE_LABEL)

@@ -64,6 +64,7 @@ class TypePolicy:
         max_nodes: Maximum size, which bounds the cost; overrides the computed one.
         labels: Labels of its nodes, in addition to those of all nodes.
         taints: Taints of its nodes, in addition to those of all nodes and of its accelerators.
+        generation: Name of the generation of its nodes, which pods select; empty for none.
     """
 
     capacity: Capacity | None = None
@@ -79,6 +80,7 @@ class TypePolicy:
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Mapping[str, str], ...] = ()
     existing_groups: tuple[str, ...] = ()
+    generation: str = ""
 
 
 _NOTHING = TypePolicy()
@@ -139,6 +141,11 @@ class NodePolicy:
     def efa_types(self) -> frozenset[str]:
         """Instance types whose nodes have EFA interfaces even if no pod requests them."""
         return frozenset(name for name, rule in self.types.items() if rule.efa)
+
+    @property
+    def generations(self) -> dict[str, str]:
+        """Name of the generation of nodes by instance type."""
+        return {name: rule.generation for name, rule in self.types.items() if rule.generation}
 
     @property
     def alternatives(self) -> dict[str, tuple[str, ...]]:

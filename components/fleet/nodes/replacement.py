@@ -34,6 +34,9 @@ class NodeReplacement:
         deletion_waits: Whether the deletion of the group also waits for disruption budgets without a limit.
         version: Kubernetes version of the cluster that the image follows by itself; empty if it follows none.
         blocked: Why no node is replaced; empty if they are.
+        free: Reserved instances that no node at rest uses; None without a reservation.
+        move: Setting with which pods move to another node group before theirs is deleted; empty if there is none.
+        hold: Setting with which nodes stay until their pods have moved; empty if they do so anyway.
     """
 
     name: str
@@ -46,3 +49,6 @@ class NodeReplacement:
     deletion_waits: bool = False
     version: str = ""
     blocked: str = ""
+    free: int | None = None
+    move: str = ""
+    hold: str = ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from ...fleet.demand import INSTANCE_TYPE_LABEL
+from ...fleet.instances import instance
 from ...fleet.nodes.unschedulable import NodeKind
 from ...fleet.shapes import pod_templates, shape_of
 from ..costs.bill import CostKind
@@ -24,6 +25,12 @@ from .starts import StartEstimate, grace_seconds, source, start_estimate
 from .units import Units, is_replaced, unit_rollout
 
 _CLAIM = "PersistentVolumeClaim"
+_SHARED = ("ReadWriteMany", "ReadOnlyMany")
+_NEW_FIRST = "hardening.newReplicasFirst: true"
+_NOT_AWAITED = (
+    "without missing replicas: let Pulumi wait for the rollout (waitForModels: true, the default, and no annotation "
+    "pulumi.com/skipAwait), and plan again; otherwise it deletes the old nodes before the pods have moved"
+)
 _HOUR, _PLACES = 3600, 4
 _ANY = [{"operator": "Exists"}]
 """Tolerations of every taint: pods tolerate the taints of the nodes that they run on."""
@@ -73,6 +80,10 @@ class _Surroundings:
     awaited: frozenset[str] = frozenset()
     groups: Mapping[str, NodeGroupState] = field(default_factory=dict)
     """Node groups before the change."""
+    later: Mapping[str, NodeGroupState] = field(default_factory=dict)
+    """Those after it."""
+    single: frozenset[str] = frozenset()
+    """Titles of the claims that pods on one node only can mount."""
 
     @classmethod
     def of(
@@ -100,6 +111,8 @@ class _Surroundings:
             {**_node_prices(base), **_node_prices(head)},
             frozenset(resource.title for resource in head.resources if _is_awaited(resource)),
             {group.name: group for group in base.groups},
+            {group.name: group for group in head.groups},
+            frozenset(resource.title for resource in head.resources if _is_single(resource)),
         )
 
     def start(self, workload: WorkloadState, *, new_node: bool, new_image: bool) -> StartEstimate:
@@ -161,6 +174,14 @@ def _is_awaited(resource: RegisteredResource) -> bool:
     return str(annotations.get(_SKIP_AWAIT, "false")) != "true"
 
 
+def _is_single(resource: RegisteredResource) -> bool:
+    """Whether a resource is a claim that pods on one node only can mount."""
+    spec = resource.inputs.get("spec")
+    if not resource.is_object or resource.inputs.get("kind") != _CLAIM or not isinstance(spec, Mapping):
+        return False
+    return not any(mode in _SHARED for mode in spec.get("accessModes") or ())
+
+
 def _node_prices(head: Snapshot) -> dict[str, Decimal]:
     items = head.bill.items if head.bill else ()
     prices = {item.name: item.price.usd for item in items if item.kind is CostKind.NODES and item.price}
@@ -211,6 +232,8 @@ def _blast(old: WorkloadState | None, new: WorkloadState | None, site: _Surround
     blast = _change(old, new, site)
     if blast is None:
         return None
+    if blast.disruption is Interruption.GAP and not blast.pending:
+        blast = replace(blast, advice=_way_without_gap(old, new, site))
     # Accelerators of added replicas, in addition to those that the update needs temporarily.
     more, most = (max(0, new.replicas[n] * new.accelerators - old.replicas[n] * old.accelerators) for n in (0, 2))
     most = most if old.replicas[2] != new.replicas[2] else 0
@@ -421,10 +444,56 @@ def _with_nodes(update: Blast, new: WorkloadState, site: _Surroundings, nodes: N
     if not nodes.at_once:
         return _both(update, _node_effect(new, site, nodes))
     if new.title in site.awaited and not update.pending and not _may_stay(new, nodes):
-        if nodes.meanwhile:
+        if nodes.drifts:
             return _both(update, _one_after_another(new, site, nodes))
         return replace(update, because=(*update.because, nodes.because))
     return _both(update, _removal(new, site, nodes))
+
+
+def _way_without_gap(old: WorkloadState, new: WorkloadState, site: _Surroundings) -> str:
+    """Describe how the pods of a workload move to other nodes before theirs change; empty if they cannot.
+
+    That needs an update that starts new replicas first, and for which Pulumi waits before it deletes the old nodes.
+    """
+    nodes, group, shape = site.nodes.get(old.group), site.later.get(new.group), shape_of(new.body)
+    how = group.replacement if group else None
+    if nodes is None or group is None or how is None or not how.move or not new.replicas[0]:
+        return ""
+    update = update_of(dict(new.body))
+    if shape is None or shape.start_first is None or new.operated or update.is_recreate:
+        return ""
+    if any(title in site.single for title in _claims(new)):
+        return ""
+    if new.title not in site.awaited:
+        # The provider cannot wait for a kind that it does not know.
+        return "" if shape.rollout_status is None else _NOT_AWAITED
+    needed = NodeLoad.of(new, group).nodes
+    if nodes.replacement.free is not None and how.free is not None and how.free < needed:
+        return (
+            f"without missing replicas, the pods move to new nodes before the old ones go: that needs {needed} free "
+            f"instances of the reservation, which has {max(0, how.free)}"
+        )
+    number = new.replicas[0]
+    is_first = update.added(number) > 0 and not update.missing(number)
+    settings = how.move if is_first else f"{how.move} and {_NEW_FIRST}"
+    start = site.start(new, new_node=True, new_image=True)
+    waves = math.ceil(number / max(1, update.added(number)))
+    amount = f"{needed} more {'node' if needed == 1 else 'nodes'} ({_gpus(group, needed)})"
+    if start.seconds is not None:
+        seconds = start.seconds * waves
+        cost = site.node_cost(nodes.group.name, needed * seconds)
+        amount += f" for {about(seconds)}" + ("" if cost is None else f", ${cost:,.2f}")
+    moved = f"set {settings} in the same change, so that the pods move by a rolling update before the old nodes go"
+    if nodes.drifts and nodes.replacement.hold:
+        first = f"first set {nodes.replacement.hold}, and update the stack"
+        return f"without missing replicas: {first}; then {moved}; it needs {amount}; remove the budgets afterwards"
+    return f"without missing replicas: {moved}; it needs {amount}"
+
+
+def _gpus(group: NodeGroupState, nodes: int) -> str:
+    """Return the accelerators of some nodes of a group: ``2 A10G of g5.2xlarge``."""
+    facts = instance(group.instance_type)
+    return f"{nodes * group.accelerators} {facts.accelerator if facts else 'GPUs'} of {group.instance_type}"
 
 
 def _may_stay(workload: WorkloadState, nodes: NodeChange) -> bool:

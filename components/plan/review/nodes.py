@@ -28,7 +28,7 @@ class NodeChange:
         because: The change that causes it.
         at_once: Whether its nodes are deleted; otherwise they are replaced one after another.
         nodes: The most nodes that are deleted; None for all of them.
-        meanwhile: Whether nodes are also replaced one after another until they are deleted.
+        upgrades: Whether the image of its nodes follows another version of the cluster.
         urn: The resource whose change replaces nodes one after another; empty without one.
     """
 
@@ -36,8 +36,13 @@ class NodeChange:
     because: str
     at_once: bool = False
     nodes: int | None = None
-    meanwhile: bool = False
+    upgrades: bool = False
     urn: str = ""
+
+    @property
+    def drifts(self) -> bool:
+        """Whether nodes are replaced one after another because of the version of the cluster."""
+        return self.upgrades and not self.replacement.blocked
 
     @property
     def replacement(self) -> NodeReplacement:
@@ -86,12 +91,12 @@ def _change(
     if gone:
         nodes = None if len(gone) >= owners else sum(nodes for _, nodes in gone)
         because = _deletion(gone[0][0])
-        return NodeChange(group, because, at_once=True, nodes=nodes, meanwhile=bool(upgrade))
+        return NodeChange(group, because, at_once=True, nodes=nodes, upgrades=bool(upgrade))
     rolled = next((change for change, _ in own if _rolls(change)), None)
     if rolled:
         return NodeChange(group, _one_after_another(group, rolled.title, _paths(rolled)), urn=rolled.urn)
     if upgrade:
-        return NodeChange(group, _one_after_another(group, f"node group {group.name}", upgrade))
+        return NodeChange(group, _one_after_another(group, f"node group {group.name}", upgrade), upgrades=True)
     return None
 
 

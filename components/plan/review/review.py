@@ -90,6 +90,7 @@ class Blast:
         extra_nodes: Additional nodes while the update runs.
         extra_node_seconds: How long they are needed in total; None if unknown.
         extra_usd: Their cost in US dollars; None if unknown.
+        advice: The way without missing replicas, with what it needs; empty if none is known.
     """
 
     title: str
@@ -109,6 +110,7 @@ class Blast:
     extra_nodes: int = 0
     extra_node_seconds: int | None = None
     extra_usd: Decimal | None = None
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,6 +148,16 @@ class HardeningSettings(Section):
     PriorityClass, not even LLMKube's own. Default: that of the family, 10000 for LLMKube and 0 for all others."""
     network_policies: Flag = False
     """Whether only the gateway and the monitoring may connect to the models."""
+    new_replicas_first: Flag = False
+    """Whether updates start a new replica before they stop an old one (maxSurge 1, maxUnavailable 0), whatever the
+    manifest says, except Recreate. They need room for one more replica. Has no effect on StatefulSets, and on pods
+    that operators create."""
 
     def hardening(self) -> Hardening:
-        return Hardening(self.pod_security, self.disruption_budgets, self.topology_spread, self.priority)
+        return Hardening(
+            pod_security=self.pod_security,
+            disruption_budgets=self.disruption_budgets,
+            topology_spread=self.topology_spread,
+            priority=self.priority,
+            new_replicas_first=self.new_replicas_first,
+        )

@@ -160,6 +160,9 @@ class NodeTypeArgs(TypedDict, total=False):
     """Labels of these nodes, in addition to those of all nodes."""
     taints: list[TaintArgs]
     """Taints of these nodes, in addition to those of all nodes."""
+    generation: str
+    """Name of the generation of these nodes, such as b. The pods select it: another name creates another node group,
+    to which they move by a rolling update before the old group is deleted. Default: none."""
 
 
 class GpuNodeGroupsArgs(TypedDict, total=False):

@@ -217,6 +217,9 @@ class TypeSettings(Section):
     """Labels of these nodes, in addition to those of all nodes."""
     taints: list[TaintSettings] = Field(default_factory=list)
     """Taints of these nodes, in addition to those of all nodes."""
+    generation: str = Field(default="", pattern=r"^([a-z0-9]([a-z0-9-]{0,13}[a-z0-9])?)?$")
+    """Name of the generation of these nodes, such as b. The pods select it: another name creates another node group,
+    to which they move by a rolling update before the old group is deleted. Default: none."""
 
     def policy(self) -> TypePolicy:
         return TypePolicy(
@@ -233,6 +236,7 @@ class TypeSettings(Section):
             max_nodes=self.max_nodes,
             labels=self.labels,
             taints=tuple(taint.wire() for taint in self.taints),
+            generation=self.generation,
         )
 
 

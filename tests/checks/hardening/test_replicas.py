@@ -89,3 +89,31 @@ def test_a_workload_has_the_class_that_was_chosen(name: Priority) -> None:
     spec = hardened(model(), Hardening(priority=name))
     assert spec["priorityClassName"] in {body["metadata"]["name"] for body in priority_classes()}
     assert spec["priorityClassName"] == f"inference-{name}"
+
+
+FIRST = Hardening(new_replicas_first=True)
+
+
+def test_updates_of_deployments_start_new_replicas_first() -> None:
+    (workload,) = harden(model(spec={"replicas": 2}), FIRST).workloads
+    assert workload.body["spec"]["strategy"] == {
+        "type": "RollingUpdate",
+        "rollingUpdate": {"maxUnavailable": 0, "maxSurge": 1},
+    }
+    assert [demand.surge_pods for demand in workload.pods] == [1]
+
+
+def test_updates_of_groups_start_new_groups_first() -> None:
+    (workload,) = harden(rendered(open_model(flavors=TWO_NODES), playground(replicas=2)), FIRST).workloads
+    bounds = workload.body["spec"]["rolloutStrategy"]["rollingUpdateConfiguration"]
+    assert (bounds["maxUnavailable"], bounds["maxSurge"]) == (0, 1)
+    # A group has a leader and a worker.
+    assert sum(demand.surge_pods for demand in workload.pods) == 2
+
+
+def test_recreate_stays() -> None:
+    item = model(spec={"replicas": 2})
+    item.workloads[0].body["spec"]["strategy"] = {"type": "Recreate"}
+    (workload,) = harden(item, FIRST).workloads
+    assert workload.body["spec"]["strategy"] == {"type": "Recreate"}
+    assert [demand.surge_pods for demand in workload.pods] == [0]

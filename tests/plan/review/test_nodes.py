@@ -18,6 +18,7 @@ from tests.plan.review.revisions import (
     node_group,
     resource,
     revision,
+    stateful_set,
     workload,
 )
 
@@ -35,6 +36,7 @@ IMMEDIATE = NodeReplacement("update", at_once=1, surge=2, pause=60, patience=900
 DRIFT = NodeReplacement("drift", at_once=1, surge=1, launches_each=True, deletion_waits=True, version="1.35")
 """The replacement of each node is launched before its drain, and only then."""
 LABELS = {"node.kubernetes.io/instance-type": "g6.2xlarge", "pool": "a"}
+ONE_BY_ONE = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
 NEW_FIRST = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
 
 
@@ -336,3 +338,71 @@ def test_nodes_that_drift_meanwhile_disturb_a_move() -> None:
         assert found
         shorts.append(bool(found.short))
     assert shorts == [False, True]
+
+
+MOVABLE = replace(IMMEDIATE, move="generation: b")
+
+
+def advised(chat: WorkloadState, how: NodeReplacement = MOVABLE, **further: Any) -> str:
+    """Return the advice for deleting the nodes of a workload, while other nodes exist."""
+    before = snapshot(chat, nodes({}), of=group(how))
+    found = effect(before, snapshot(chat, nodes({}, name="nodes-y"), of=group(how), **further))
+    assert found
+    assert found.short
+    return found.advice
+
+
+def test_what_a_move_needs() -> None:
+    minutes = -(-3 * (NODE + IMAGE + RUNNING) // 60)
+    chat = workload(deployment(strategy=ONE_BY_ONE), replicas=(3, 3, 3))
+    assert advised(chat) == (
+        "without missing replicas: set generation: b and hardening.newReplicasFirst: true in the same change, so "
+        "that the pods move by a rolling update before the old nodes go; it needs 3 more nodes (3 L4 of g6.2xlarge) "
+        f"for about {minutes} min"
+    )
+
+
+def test_a_workload_that_starts_new_replicas_first_needs_no_setting_for_it() -> None:
+    assert "newReplicasFirst" not in advised(workload(deployment(strategy=NEW_FIRST)))
+
+
+def test_a_reservation_needs_free_instances_for_a_move() -> None:
+    assert advised(three(), replace(MOVABLE, free=2)).endswith("3 free instances of the reservation, which has 2")
+    assert "generation: b" in advised(three(), replace(MOVABLE, free=3))
+
+
+@pytest.mark.parametrize(
+    "chat",
+    [
+        pytest.param(workload(groups()), id="groups, for which Pulumi does not wait"),
+        pytest.param(workload(stateful_set()), id="pods that end before their successors start"),
+        pytest.param(workload(deployment(strategy={"type": "Recreate"})), id="recreated pods"),
+        pytest.param(replace(workload(deployment()), operated=True), id="pods of an operator"),
+    ],
+)
+def test_no_way_is_offered_where_there_is_none(chat: WorkloadState) -> None:
+    assert advised(chat) == ""
+
+
+def test_a_rollout_that_pulumi_does_not_wait_for_has_to_be_waited_for_first() -> None:
+    body = deployment()
+    body["metadata"]["annotations"] = {"pulumi.com/skipAwait": "true"}
+    assert "waitForModels: true" in advised(workload(body))
+
+
+@pytest.mark.parametrize(("mode", "offered"), [("ReadWriteOnce", False), ("ReadWriteMany", True)])
+def test_a_claim_for_one_node_cannot_move_first(mode: str, *, offered: bool) -> None:
+    volumes = [{"name": "w", "persistentVolumeClaim": {"claimName": "weights"}}]
+    chat = workload(changed(deployment(), "spec.template.spec.volumes", volumes))
+    claim = resource(
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "weights", "namespace": "ml"},
+            "spec": {"accessModes": [mode]},
+        }
+    )
+    before = snapshot(chat, nodes({}), claim, of=group(MOVABLE))
+    found = effect(before, snapshot(chat, nodes({}, name="nodes-y"), claim, of=group(MOVABLE)))
+    assert found
+    assert bool(found.advice) is offered

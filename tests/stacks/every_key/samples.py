@@ -158,6 +158,7 @@ SAMPLES: dict[str, Sample] = {
     "hardening.disruptionBudgets": Sample(True, {"models": ["stacks/models/gemma-elastic.yaml"]}),
     "hardening.topologySpread": Sample(True, {"models": ["stacks/models/gemma-elastic.yaml"]}),
     "hardening.priority": Sample("critical"),
+    "hardening.newReplicasFirst": Sample(True),
     "hardening.networkPolicies": Sample(True),
     # What is installed.
     "prerequisites.install": Sample(False),
@@ -338,6 +339,7 @@ SAMPLES: dict[str, Sample] = {
     "gpuNodes.types.*.efa": Sample(True, _type(zones=["us-east-1a"])),
     "gpuNodes.types.*.placementGroup": Sample(True, _type(zones=["us-east-1a"])),
     "gpuNodes.types.*.amiId": Sample("ami-0a1b"),
+    "gpuNodes.types.*.generation": Sample("b"),
     "gpuNodes.types.*.minNodes": Sample(1),
     "gpuNodes.types.*.maxNodes": Sample(7),
     "gpuNodes.labels": Sample({"team": "a"}),

@@ -194,3 +194,74 @@ def test_pods_that_may_still_run_on_demand_restart_twice() -> None:
     (blast,) = edited(MANAGED, spot).blasts
     assert (blast.replicas, blast.short) == (2, 2)
     assert len(blast.because) > 1
+
+
+FIRST = {"hardening": {"newReplicasFirst": True}}
+KARPENTER_NODES = {"provisioner": "karpenter"}
+
+
+def moved(gpu_nodes: dict[str, Any], type_settings: dict[str, Any], **further: Any) -> str:
+    """Return a stack file with the edit, and what the advice of its plan adds."""
+    return settings(gpu_nodes, {**type_settings, "generation": "b"}, **{**FIRST, **further})
+
+
+MOVES = [
+    pytest.param(MANAGED, {}, ODCR, id="from on demand to a reservation"),
+    pytest.param(MANAGED, {"capacity": "spot"}, {"maxNodes": 4}, id="from on demand to spot"),
+    pytest.param(MANAGED, {"capacity": "spot"}, {"maxNodes": 4, "spotTypes": ["g5.4xlarge"]}, id="to several types"),
+    pytest.param(MANAGED, KARPENTER_NODES, {"maxNodes": 4}, id="from managed node groups to Karpenter"),
+    pytest.param(KARPENTER, {}, {"maxNodes": 4}, id="from Karpenter to managed node groups"),
+    pytest.param(KARPENTER, KARPENTER_NODES, ODCR, id="to a reservation, with Karpenter"),
+    pytest.param(MANAGED, {"zones": ["us-east-1b"]}, {"maxNodes": 4}, id="to another zone"),
+    pytest.param(MANAGED, {"image": "bottlerocket"}, {"maxNodes": 4}, id="to another family of images"),
+    pytest.param(MANAGED, {"amiRelease": "1.35.6-20260901"}, {"maxNodes": 4}, id="to another release"),
+    pytest.param(
+        KARPENTER, {**KARPENTER_NODES, "amiRelease": "1.35.6-20260901"}, {"maxNodes": 4}, id="release, with Karpenter"
+    ),
+    pytest.param(MANAGED, {}, {"maxNodes": 2}, id="with no more nodes than replicas"),
+]
+
+
+@pytest.mark.parametrize(("before", "gpu_nodes", "type_settings"), MOVES)
+def test_the_advice_leaves_no_replica_missing(
+    before: str, gpu_nodes: dict[str, Any], type_settings: dict[str, Any]
+) -> None:
+    """The plan of the edit states the way; the plan of that way has the nodes, the time and the price as stated."""
+    if type_settings != {"maxNodes": 2}:
+        (advised,) = edited(before, settings(gpu_nodes, type_settings)).blasts
+        assert "set gpuNodes.types.g5.2xlarge.generation: b and hardening.newReplicasFirst: true" in advised.advice
+        assert "it needs 2 more nodes (2 A10G of g5.2xlarge) for about 27 min" in advised.advice
+    (blast,) = edited(before, moved(gpu_nodes, type_settings)).blasts
+    assert (blast.disruption, blast.replicas, blast.short, blast.seconds) == (Interruption.SURGE, 2, 0, 0)
+    assert (blast.pending, blast.extra_nodes, blast.extra_accelerators) == (0, 2, 2)
+    assert blast.extra_node_seconds == 2 * 2 * (417 + 160 + 88 + 28 + 11 + 85 + 5)
+
+
+def test_the_advice_for_a_new_version_with_karpenter_has_two_steps() -> None:
+    """Karpenter would replace nodes while their pods move, which budgets prevent that were set before."""
+    upgrade = {"cluster": {"version": "1.36"}}
+    (advised,) = edited(KARPENTER, settings(KARPENTER_NODES, **upgrade)).blasts
+    assert 'first set gpuNodes.disruption.budgets: [{nodes: "0", reasons: [Drifted]}, {nodes: "1"}]' in advised.advice
+    held = {**KARPENTER_NODES, "disruption": {"budgets": [{"nodes": "0", "reasons": ["Drifted"]}, {"nodes": "1"}]}}
+    assert edited(KARPENTER, settings(held)).blasts == ()
+    (blast,) = edited(settings(held), moved(held, {"maxNodes": 4}, **upgrade)).blasts
+    assert (blast.disruption, blast.short) == (Interruption.SURGE, 0)
+    (disturbed,) = edited(KARPENTER, moved(KARPENTER_NODES, {"maxNodes": 4}, **upgrade)).blasts
+    assert disturbed.short > 0
+    done = edited(moved(held, {"maxNodes": 4}, **upgrade), moved(KARPENTER_NODES, {"maxNodes": 4}, **upgrade))
+    assert done.blasts == ()
+
+
+def test_new_replicas_first_is_a_setting_that_restarts_nothing() -> None:
+    found = edited(MANAGED, settings(**FIRST))
+    assert [blast for blast in found.blasts if blast.disruption is not Interruption.NONE] == []
+
+
+def test_a_full_reservation_has_no_room_for_a_move() -> None:
+    (blast,) = edited(settings(type_settings=FULL), settings({"amiRelease": "1.35.6-20260901"}, FULL)).blasts
+    assert blast.advice.endswith("needs 2 free instances of the reservation, which has 0")
+
+
+def test_existing_groups_have_no_generation_to_set() -> None:
+    (blast,) = edited(MANAGED, settings(type_settings={"existingGroups": ["theirs"]})).blasts
+    assert blast.advice == ""

@@ -200,5 +200,5 @@ def blast_lines(review: Review) -> Iterator[BlastLine]:
             duration=duration,
             extra=", ".join(extra) or "-",
             causes=short_causes(blast.because),
-            notes=tuple(filter(None, (blast.warning, blast.estimate, _rolling_cost(blast)))),
+            notes=tuple(filter(None, (blast.warning, blast.estimate, _rolling_cost(blast), blast.advice))),
         )

@@ -16,6 +16,7 @@ from ..words import NodeImage, Provisioner
 from .drains import check_drains
 from .existing import check_existing
 from .fabric import unused_efa
+from .generations import check_generations
 from .labels import check_marks, cloud_labels, impossible
 from .launch import boot_problems
 from .owned import check_owned
@@ -41,6 +42,7 @@ def check_nodes(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: No
         *unused_efa(fleet, groups, environment),
         *check_drains(fleet, groups, environment),
         *check_order(fleet, environment),
+        *check_generations(fleet, environment),
     )
     return tuple(sorted(dict.fromkeys(problems), key=lambda p: p.sort_key))
 

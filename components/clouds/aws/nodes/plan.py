@@ -29,6 +29,11 @@ from .settings_location import SettingsLocation
 from .sizes import CapacityBlock, block_of, sizes_of
 from .user_data import Start
 
+_NO_DRIFT = '[{nodes: "0", reasons: [Drifted]}, {nodes: "1"}]'
+"""Budgets of pools in which Karpenter replaces no drifted node."""
+_GENERATION = 13
+"""Length of a generation's name to which a suffix of two characters can be added."""
+
 
 @dataclass(frozen=True, slots=True)
 class NodeEnvironment:
@@ -108,6 +113,8 @@ class NodeGroupPlan:
         disruption: When Karpenter replaces its nodes.
         version: Kubernetes version of its nodes.
         max_unavailable: Nodes that an update may make unavailable at once.
+        move: Setting with which its pods move to another group before it is deleted; empty for existing groups.
+        hold: Setting with which Karpenter replaces none of its nodes.
     """
 
     name: str
@@ -142,6 +149,8 @@ class NodeGroupPlan:
     disruption: Disruption = field(default_factory=Disruption)
     version: str = ""
     max_unavailable: int = 1
+    move: str = ""
+    hold: str = ""
 
     @property
     def sources(self) -> tuple[NodeSource, ...]:
@@ -293,7 +302,21 @@ def _plan(demand: NodeGroupDemand, node: Instance, environment: NodeEnvironment,
         owned=environment.owned.get(node.name, ()),
         disruption=environment.pools.disruption,
         version=environment.version,
+        move="" if rule.existing_groups else _move(node.name, rule, environment.place),
+        hold=f"{environment.place.path('disruption', 'budgets')}: {_NO_DRIFT}",
     )
+
+
+def _move(name: str, rule: TypePolicy, place: SettingsLocation) -> str:
+    """Return the setting that makes the pods of an instance type select another group."""
+    return f"{place.path('types', name, 'generation')}: {next_generation(rule.generation)}"
+
+
+def next_generation(current: str) -> str:
+    """Return a name for the generation after one: ``b`` for nodes without a name, which are the first."""
+    if len(current) == 1 and "a" <= current < "z":
+        return chr(ord(current) + 1)
+    return f"{current[:_GENERATION]}-b" if current else "b"
 
 
 def image_of(node: Instance, image: NodeImage) -> str | None:

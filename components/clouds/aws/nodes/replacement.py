@@ -89,15 +89,17 @@ def node_replacement(plan: "NodeGroupPlan") -> NodeReplacement:
         pause=steps.settle,
         patience=steps.drain,
         forced=plan.force_update,
+        free=_free(plan),
+        move=plan.move,
     )
 
 
 def _drift(plan: "NodeGroupPlan") -> NodeReplacement:
     at_once = _budget(plan.disruption, plan.demand.nodes)
     blocked = "" if at_once else "a disruption budget of the pool allows none"
-    if plan.demand.capacity in RESERVED and plan.held:
+    free = _free(plan)
+    if free is not None:
         # Karpenter launches the replacement first, so that it needs a reserved instance that no other node has.
-        free = most_at_once(plan.held) - plan.demand.nodes
         if free < 1:
             blocked = "the replacement of a node is launched first, and the reservation has no free instance"
         at_once = min(at_once, max(free, 0))
@@ -109,7 +111,17 @@ def _drift(plan: "NodeGroupPlan") -> NodeReplacement:
         deletion_waits=True,
         version=plan.version if not plan.ami_id else "",
         blocked=blocked,
+        free=free,
+        move=plan.move,
+        hold=plan.hold,
     )
+
+
+def _free(plan: "NodeGroupPlan") -> int | None:
+    """Return the reserved instances that no node at rest uses; None without a reservation."""
+    if plan.demand.capacity not in RESERVED or not plan.held:
+        return None
+    return most_at_once(plan.held) - plan.demand.nodes
 
 
 def _budget(disruption: Disruption, nodes: int) -> int:

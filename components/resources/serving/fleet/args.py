@@ -196,6 +196,10 @@ class HardeningArgs(TypedDict, total=False):
     for LLMKube and 0 for all others."""
     network_policies: bool
     """Whether only the gateway and the monitoring may connect to the models. Default: false."""
+    new_replicas_first: bool
+    """Whether updates start a new replica before they stop an old one (maxSurge 1, max_unavailable 0), whatever the
+    manifest says, except Recreate. They need room for one more replica. Has no effect on StatefulSets, and on pods
+    that operators create. Default: false."""
 
 
 class FleetTimeoutArgs(TypedDict, total=False):
