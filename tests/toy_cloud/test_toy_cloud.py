@@ -9,7 +9,8 @@ from components.checks.front_door.settings import Door
 from components.checks.front_door.words import Exposure
 from components.contract.findings.ids import RuleId
 from components.families import objects
-from components.fleet.cloud_providers import names, replaced_fields
+from components.fleet.cloud_providers import names, refusals, replaced_fields
+from components.fleet.transitions import Transition
 from components.plan.costs.price_file import read_prices
 from components.plan.environment import Environment
 from components.plan.monitoring import costs
@@ -164,4 +165,11 @@ class TestCluster:
             ProgramSettings.model_validate({"cluster": {"cloud": "toy", "cidr": "10.0.0.0/16"}})
 
     def test_reviews_know_what_replaces_its_resources(self) -> None:
-        assert replaced_fields("toy:index:Nodes") == ("box",)
+        assert replaced_fields("toy:index:Nodes", {}, {}) == ("box",)
+
+    def test_reviews_refuse_what_it_refuses(self) -> None:
+        def found(before: int, after: int) -> list[str]:
+            nodes = Transition("nodes", "toy:index:Nodes", {"size": before}, {"size": after})
+            return [refusal.setting for refusal in refusals([nodes])]
+
+        assert (found(2, 1), found(1, 2)) == (["nodes.size"], [])

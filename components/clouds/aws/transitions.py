@@ -91,12 +91,12 @@ def _cluster_replaced(change: Transition) -> Iterator[RefusedChange]:
     if not change.replaced or change.before is None or change.after is None:
         return
     paths = [path for path in _CLUSTER_SETTINGS if path in change.changed]
-    values = ", ".join(_from_to(change, path) for path in paths) or "a property"
+    found = "; ".join(_found(change, path, named=len(paths) > 1) for path in paths) or f"{change.title} is replaced"
     missing = ""
     if not {"name", "region"} & {*paths}:
         # The Kubernetes provider knows a cluster by region and name.
         missing = (
-            ". Pulumi would then know the objects of the former cluster, and create them in the new one only after "
+            ". Pulumi would still know the objects of the former cluster, and create them in the new one only after "
             "`pulumi refresh` and another `pulumi up`"
         )
     protected = ""
@@ -105,8 +105,8 @@ def _cluster_replaced(change: Transition) -> Iterator[RefusedChange]:
     yield RefusedChange(
         RuleId.CHANGE_REPLACES_CLUSTER,
         _CLUSTER_SETTINGS[paths[0]] if paths else "",
-        f"{values} cannot change in place, so this replaces the cluster: EKS deletes it with everything in it before "
-        f"it creates the new one{protected}{missing}. Restore the former value. For a cluster with the new one, "
+        f"{found}; EKS cannot change this in place, so that the cluster is deleted with everything in it before a "
+        f"new one is created{protected}{missing}; restore the former value. For a cluster with the new one, "
         f"{_SECOND_STACK}",
         change.title,
         paths[0] if paths else "",
@@ -355,10 +355,9 @@ def _names(values: Sequence[Any]) -> str:
     return ", ".join(str(value).strip("[]").rpartition(" ")[2] for value in values)
 
 
-def _from_to(change: Transition, path: str) -> str:
+def _found(change: Transition, path: str, *, named: bool) -> str:
     before, after = change.changed[path]
-    name = _CLUSTER_SETTINGS[path]
-    return f"{name} ({before} → {after})" if before and after else name
+    return f"{f'{_CLUSTER_SETTINGS[path]}: ' if named else ''}found {after} after {before}"
 
 
 def _at(inputs: Mapping[str, Any], path: str) -> Any:  # noqa: ANN401

@@ -17,7 +17,7 @@ _VERBS = (
     "disable|divide|drop|edit|enable|end|enlarge|export|extend|fix|give|grant|increase|indent|"
     "insert|install|join|keep|leave|let|limit|list|look|lower|make|mark|measure|merge|migrate|"
     "mount|move|name|omit|open|pass|pick|place|point|prefix|provide|publish|pull|put|quote|"
-    "raise|reduce|register|remove|rename|render|repeat|replace|request|restrict|retry|round|run|save|"
+    "raise|reduce|register|remove|rename|render|repeat|replace|request|restore|restrict|retry|round|run|save|"
     "scale|see|select|serve|set|share|shorten|simulate|specify|spell|split|start|state|stop|"
     "store|switch|take|tell|try|turn|unset|update|upgrade|use|verify|wait|widen|write"
 )

@@ -105,8 +105,8 @@ class Cascade:
                 self._force(new.urn, FieldDifference(PROVIDER, former.title, today.title, replaces=True))
             name = replacing_provider_input(new.type, former.inputs, today.inputs)
             if name and name not in new.inputs:
-                before, after = (value_text(provider.inputs.get(name, MISSING)) for provider in (former, today))
-                self._force(new.urn, FieldDifference(name, before, after, replaces=True))
+                was, now = (value_text(provider.inputs.get(name, MISSING)) for provider in (former, today))
+                self._force(new.urn, FieldDifference(name, was, now, replaces=True))
         self._queue.extend(self._new)
         while self._queue:
             self._compare(self._queue.popleft())

@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import replace
 from typing import Any
 
+from ...contract.findings.ids import RuleId
 from ..costs.bill import ModelCost
 from .blast import blasts
 from .differences import value_text
@@ -17,6 +18,7 @@ from .speeds import speed_changes
 from .thresholds import counted, failures
 from .traffic import TrafficComparison, exceeded
 from .transitions import findings as refused_findings
+from .transitions import with_lost_cluster
 from .unplanned import marked, not_rendered, without_figures
 from .upgrades import upgrades
 
@@ -74,11 +76,14 @@ def _review(head: Snapshot, base: Snapshot | None) -> Review:
     against = refused_findings(refused, head)
     nodes = node_changes(base, head, changes)
     changes = noted(changes, nodes)
+    effects = blasts(base, head, changes, models, renames, nodes)
+    if any(refusal.rule is RuleId.CHANGE_REPLACES_CLUSTER for refusal in refused):
+        effects = with_lost_cluster(effects, base, head)
     return Review(
         replace(head, findings=(*head.findings, *against)),
         base,
         changes=changes,
-        blasts=blasts(base, head, changes, models, renames, nodes),
+        blasts=effects,
         models=models,
         endpoints=tuple(_endpoints(base.endpoints, head.endpoints)),
         new=(*new, *(finding for finding in against if not finding.ignored)),

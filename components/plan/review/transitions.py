@@ -11,7 +11,7 @@ from ...fleet.cloud_providers import needs, refusals
 from ...fleet.transitions import Need, RefusedChange, Transition
 from ..spans import about
 from .differences import fixed_fields, is_within, parse_path
-from .review import FieldDifference
+from .review import Blast, FieldDifference, Interruption
 from .snapshot import FindingState, RegisteredResource, Snapshot, ValueSources
 
 _MOST_NAMES = 3
@@ -110,12 +110,31 @@ def _reason(refusal: RefusedChange, head: Snapshot) -> str:
     if refusal.rule is not RuleId.CHANGE_REPLACES_CLUSTER or not head.workloads:
         return refusal.reason
     starts = [state.start.total.seconds or state.start.total.low for state in head.workloads if state.start]
-    lost = "All models are" if len(head.models) > 1 else "The model is"
+    lost = "all models are" if len(head.models) > 1 else "the model is"
     wait = f", and then for {about(max(starts))} until it has started" if starts else ""
     return (
-        f"{refusal.reason}. {lost} unavailable while the cloud deletes one control plane and creates another with "
-        f"its nodes{wait}"
+        f"{lost} unavailable while the cloud deletes one control plane and creates another with its nodes{wait}: "
+        f"{refusal.reason}"
     )
+
+
+def with_lost_cluster(blasts: Iterable[Blast], base: Snapshot, head: Snapshot) -> tuple[Blast, ...]:
+    """Return the effects on workloads if the cluster is replaced: all replicas are missing, for an unknown time."""
+    kept = {state.title for state in head.workloads}
+    lost = {
+        state.title: Blast(
+            title=state.title,
+            model=state.served,
+            disruption=Interruption.GAP,
+            replicas=state.replicas[0],
+            short=state.replicas[0],
+            because=("the cluster is replaced",),
+        )
+        for state in base.workloads
+        if state.title in kept
+    }
+    others = [blast for blast in blasts if blast.title not in lost]
+    return tuple(sorted((*others, *lost.values()), key=lambda blast: blast.title))
 
 
 def _transition(

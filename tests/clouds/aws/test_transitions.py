@@ -149,8 +149,8 @@ def test_the_authentication_mode_never_goes_back(before: str, after: str, *, ref
     ("before", "after", "refused"), [(True, None, True), (None, True, False), (True, True, False)]
 )
 def test_a_vpc_keeps_its_ipv6_range(before: object, after: object, *, refused: bool) -> None:
-    inputs = [{"assignGeneratedIpv6CidrBlock": value} for value in (before, after)]
-    assert found(Transition("network", VPC, *inputs)) == ([(REFUSED, "network.ipv6")] if refused else [])
+    old, new = ({"assignGeneratedIpv6CidrBlock": value} for value in (before, after))
+    assert found(Transition("network", VPC, old, new)) == ([(REFUSED, "network.ipv6")] if refused else [])
 
 
 def test_the_range_of_a_vpc_with_a_cluster() -> None:
@@ -162,8 +162,8 @@ def test_the_range_of_a_vpc_with_a_cluster() -> None:
 
 def subnet(name: str, before: str | None, after: str | None, *, pods: bool = False, **further: Any) -> Transition:
     tags = {"kubernetes.io/role/cni": "1"} if pods else {}
-    inputs = [None if cidr is None else {"cidrBlock": cidr, "tags": tags} for cidr in (before, after)]
-    return Transition(name, SUBNET, *inputs, **further)
+    old, new = (None if cidr is None else {"cidrBlock": cidr, "tags": tags} for cidr in (before, after))
+    return Transition(name, SUBNET, old, new, **further)
 
 
 def test_subnets_of_pods_stay_with_their_nodes() -> None:

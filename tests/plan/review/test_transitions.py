@@ -8,9 +8,9 @@ import pytest
 from components.contract.findings.ids import RuleId
 from components.plan.review.compare import review
 from components.plan.review.resources import RELEASED, UNSURE, compare_resources, resource_changes
-from components.plan.review.review import ChangeKind, Review
+from components.plan.review.review import ChangeKind, Interruption, Review
 from components.plan.review.snapshot import RegisteredResource, Snapshot, ValueSource, ValueSources
-from tests.plan.review.revisions import changed, cloud, deployment, resource
+from tests.plan.review.revisions import changed, cloud, deployment, resource, workload
 
 CLUSTER, KEY, SUBNET = "aws:eks/cluster:Cluster", "aws:kms/key:Key", "aws:ec2/subnet:Subnet"
 ASSOCIATION = "aws:ec2/routeTableAssociation:RouteTableAssociation"
@@ -188,3 +188,22 @@ def test_a_stack_that_was_never_deployed_ignores_the_rule() -> None:
 
 def test_without_a_base_nothing_is_refused() -> None:
     assert review(Snapshot("dev", resources=tuple(DEPLOYED)), None).failures == ()
+
+
+def test_everything_in_a_replaced_cluster_is_lost() -> None:
+    """Also what does not change: the Kubernetes provider may know the new cluster by the former name."""
+    before, after = (
+        cloud(CLUSTER, "cluster", {"kubernetesNetworkConfig": {"serviceIpv4Cidr": cidr}})
+        for cidr in ("172.20.0.0/16", "172.21.0.0/16")
+    )
+    serving = workload(deployment(), replicas=(2, 1, 3))
+    new = workload(deployment("other"))
+    base = Snapshot("dev", resources=(before,), workloads=(serving,))
+    found = review(Snapshot("dev", resources=(after,), workloads=(serving, new)), base)
+    effects = {blast.title: blast for blast in found.blasts}
+    lost = effects["Deployment ml/chat"]
+    assert (lost.disruption, lost.replicas, lost.short, lost.seconds) == (Interruption.GAP, 2, 2, None)
+    assert effects["Deployment ml/other"].disruption is Interruption.NEW
+    (finding,) = found.new
+    assert finding.reason.startswith("the model is unavailable while the cloud deletes one control plane")
+    assert "found 172.21.0.0/16 after 172.20.0.0/16" in finding.reason

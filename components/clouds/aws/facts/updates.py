@@ -38,7 +38,7 @@ def _holds(condition: str, before: Any, after: Any) -> bool:  # noqa: ANN401  an
         return before is not None and after is None
     if condition == "decreases" and all(isinstance(value, int | float) for value in (before, after)):
         return bool(after < before)
-    return before != after
+    return bool(before != after)
 
 
 def _at(value: Any, path: str) -> Any:  # noqa: ANN401
