@@ -230,7 +230,7 @@ def test_the_advice_leaves_no_replica_missing(
     if type_settings != {"maxNodes": 2}:
         (advised,) = edited(before, settings(gpu_nodes, type_settings)).blasts
         assert "set gpuNodes.types.g5.2xlarge.generation: b and hardening.newReplicasFirst: true" in advised.advice
-        assert "it needs 2 more nodes (2 A10G of g5.2xlarge) for about 27 min" in advised.advice
+        assert "it needs 2 more nodes (2 A10G of g5.2xlarge) for about 26 min" in advised.advice
     (blast,) = edited(before, moved(gpu_nodes, type_settings)).blasts
     assert (blast.disruption, blast.replicas, blast.short, blast.seconds) == (Interruption.SURGE, 2, 0, 0)
     assert (blast.pending, blast.extra_nodes, blast.extra_accelerators) == (0, 2, 2)
