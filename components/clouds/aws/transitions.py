@@ -16,6 +16,10 @@ from .facts.eks import versions
 _CLUSTER = "aws:eks/cluster:Cluster"
 _SUBNET = "aws:ec2/subnet:Subnet"
 _VPC = "aws:ec2/vpc:Vpc"
+_NAT_GATEWAY = "aws:ec2/natGateway:NatGateway"
+_ENDPOINT = "aws:ec2/vpcEndpoint:VpcEndpoint"
+_NODE_SERVICES = ("ec2", "ecr.api", "ecr.dkr", "sts")
+"""Services without which nodes of a private cluster neither start nor pull images."""
 _KEY = "encryptionConfig.provider.keyArn"
 _SUBNETS = "vpcConfig.subnetIds"
 _MODE = "accessConfig.authenticationMode"
@@ -83,6 +87,7 @@ def refusals(transitions: Sequence[Transition]) -> Iterator[RefusedChange]:
         for rule in _RULES.get(transition.type, ()):
             yield from rule(transition)
     yield from _network_range(transitions)
+    yield from _last_nat_gateway(transitions)
     yield from _pod_subnets(transitions)
     yield from _overlapping_subnets(transitions)
 
@@ -253,6 +258,24 @@ def _network_range(transitions: Sequence[Transition]) -> Iterator[RefusedChange]
                 cluster.title,
                 _SUBNETS,
             )
+
+
+def _last_nat_gateway(transitions: Sequence[Transition]) -> Iterator[RefusedChange]:
+    """Running nodes need these services (EKS user guide, "Deploy private clusters with limited internet access")."""
+    gateways = [change for change in transitions if change.type == _NAT_GATEWAY]
+    is_last = any(change.before for change in gateways) and not any(change.after for change in gateways)
+    if not is_last or not any(_stays(change) for change in transitions if change.type == _CLUSTER):
+        return
+    services = [str(_at(change.after or {}, "serviceName")) for change in transitions if change.type == _ENDPOINT]
+    missing = [name for name in _NODE_SERVICES if not any(service.endswith(f".{name}") for service in services)]
+    if missing:
+        yield RefusedChange(
+            RuleId.CHANGE_DESTROYS,
+            "network.natGateways",
+            "the last NAT gateway would be deleted, through which running nodes reach the services that give them "
+            f"images and credentials; restore it, or add {', '.join(missing)} to network.interfaceEndpoints",
+            ", ".join(change.title for change in gateways),
+        )
 
 
 def _pod_subnets(transitions: Sequence[Transition]) -> Iterator[RefusedChange]:

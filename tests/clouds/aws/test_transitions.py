@@ -193,3 +193,18 @@ def test_new_subnets_in_another_vpc() -> None:
 def test_a_subnet_that_is_deleted_first_may_keep_its_range() -> None:
     assert found(subnet("private-a", "10.0.0.0/19", "10.0.0.0/19", replaced=True, deletes_first=True)) == []
     assert found(subnet("private-a", "10.0.0.0/19", "10.0.0.0/19", replaced=True)) == [(REFUSED, "network.zones")]
+
+
+def test_the_last_nat_gateway_goes_only_if_endpoints_replace_it() -> None:
+    """EKS user guide, "Deploy private clusters with limited internet access"."""
+    gone = Transition("nat", "aws:ec2/natGateway:NatGateway", {"subnetId": "a"}, None)
+    other = Transition("nat-b", "aws:ec2/natGateway:NatGateway", None, {"subnetId": "b"})
+    endpoints = [
+        Transition(name, "aws:ec2/vpcEndpoint:VpcEndpoint", None, {"serviceName": f"com.amazonaws.eu-west-1.{name}"})
+        for name in ("ec2", "ecr.api", "ecr.dkr", "sts")
+    ]
+    assert found(gone, KEPT) == [(DESTROYS, "network.natGateways")]
+    assert "add sts to network.interfaceEndpoints" in reason(gone, KEPT, *endpoints[:3])
+    assert found(gone, KEPT, *endpoints) == []
+    assert found(gone, other, KEPT) == []
+    assert found(gone) == []
