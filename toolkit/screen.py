@@ -201,14 +201,17 @@ class Screen:
         further = f" (and {more:,} more)" if more else ""
         title = self.style(printable(f"{finding.severity}{rule}"), finding.severity)
         yield f"{title} {printable(finding.place)}{further}".rstrip()
-        cause = f"{finding.subject}: {finding.cause}" if finding.subject else finding.cause
-        lines = [*self.text(cause, indent=_INDENT)]
+        lines = [*self._cause(finding)]
         if cause_lines is not None and len(lines) > cause_lines:
             lines = [*lines[: cause_lines - 1], f"{lines[cause_lines - 1]} {_ELLIPSIS}"]
         yield from lines
         if finding.help:
             label = "reason" if finding.severity == "ignored" else "help"
             yield from self.text(f"{label}: {finding.help}", indent=_INDENT, hanging=_INDENT * 2)
+
+    def _cause(self, finding: Message) -> Iterator[str]:
+        cause = f"{finding.subject}: {finding.cause}" if finding.subject else finding.cause
+        return self.text(cause, indent=_INDENT)
 
     def findings(
         self,
@@ -229,22 +232,20 @@ class Screen:
             most: How many are printed without details; None for no limit.
             cause_lines: Lines after which the cause of a warning is cut without details; None for no limit.
         """
-        ordered = sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
         if details:
-            for same in _grouped(ordered, lambda finding: replace(finding, place="", subject="")):
+            for same in _grouped(_errors_first(findings), lambda finding: replace(finding, place="", subject="")):
                 yield from self._same(same)
             return
-        groups = [*_grouped(ordered, lambda finding: (finding.severity, finding.rule))]
-        printed = 0
-        for same in groups:
-            shown = same[: _shown(same[0].severity, len(same))]
-            for number, finding in enumerate(shown, 1):
-                if most is not None and printed == most:
-                    break
-                printed += 1
-                is_last = number == len(shown) or printed == most
-                limit = None if finding.severity == "error" else cause_lines
-                yield from self.finding(finding, more=len(same) - number if is_last else 0, cause_lines=limit)
+        for finding, more in _first_ones(findings, most):
+            limit = None if finding.severity == "error" else cause_lines
+            yield from self.finding(finding, more=more, cause_lines=limit)
+
+    def cuts_causes(self, findings: Sequence[Message], *, most: int | None = None, cause_lines: int) -> bool:
+        """Return whether :meth:`findings` cuts the cause of a finding that it prints without details."""
+        return any(
+            finding.severity != "error" and len([*self._cause(finding)]) > cause_lines
+            for finding, _ in _first_ones(findings, most)
+        )
 
     def _same(self, findings: Sequence[Message]) -> Iterator[str]:
         """Yield findings that differ only in their places."""
@@ -280,6 +281,23 @@ def count_words(counts: Mapping[str, int]) -> str:
 def _shown(severity: str, number: int) -> int:
     """Return how many findings of a rule are printed; many errors of one rule usually have one cause."""
     return min(number, 1 if severity == "error" and number > _SHOWN[severity] else _SHOWN[severity])
+
+
+def _errors_first(findings: Iterable[Message]) -> list[Message]:
+    return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
+
+
+def _first_ones(findings: Sequence[Message], most: int | None) -> Iterator[tuple[Message, int]]:
+    """Yield the findings that are printed without details, and how many others of its rule the last one counts."""
+    printed = 0
+    for same in _grouped(_errors_first(findings), lambda finding: (finding.severity, finding.rule)):
+        shown = same[: _shown(same[0].severity, len(same))]
+        for number, finding in enumerate(shown, 1):
+            if most is not None and printed == most:
+                return
+            printed += 1
+            is_last = number == len(shown) or printed == most
+            yield finding, len(same) - number if is_last else 0
 
 
 def hidden_findings(findings: Iterable[Message], most: int | None = None) -> list[str]:

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -47,6 +48,17 @@ def test_a_word_that_is_longer_than_a_line_is_broken_in_text_only() -> None:
     path = "spec.elasticConfig.scaleTrigger.hpa.behavior.scaleDown"
     assert [*Screen(40).text(path)] == ["spec.elasticConfig.scaleTrigger.hpa.", "behavior.scaleDown"]
     assert [*Screen(40).table([TableColumn("FIELD")], [[path]])] == ["FIELD", path]
+
+
+def test_a_cut_cause_is_known() -> None:
+    long = Message(severity="warning", rule="a", place="f:1", cause="cause " * 60)
+    for severity, cut in (("warning", True), ("error", False)):
+        finding = replace(long, severity=severity)
+        printed = [*Screen().findings([finding], most=3, cause_lines=3)]
+        assert any(line.endswith("…") for line in printed) is cut
+        assert Screen().cuts_causes([finding], most=3, cause_lines=3) is cut
+    assert not Screen().cuts_causes([replace(long, cause="short")], cause_lines=3)
+    assert not Screen().cuts_causes([replace(long, severity="note")], cause_lines=3), "not printed at all"
 
 
 def test_titles_of_columns_are_escaped() -> None:

@@ -11,10 +11,10 @@ from toolkit.printing import pluralize
 from toolkit.screen import Screen, Styled, TableColumn
 
 from ..planning.wording.figures import whole_usd
+from ..planning.wording.fits import left_text
 from .speeds import HOW, GenerationSpeed, speed_of
 
 if TYPE_CHECKING:
-    from components.checks.memory.cases import MemoryVerdict
     from components.plan.fitting.options import FitAnswer, FitOption, Refusal
     from components.plan.fitting.question import FitQuestion
 
@@ -212,21 +212,7 @@ _TERMS = ("term", "GiB", "how", "source")
 def _row(option: "FitOption") -> list[str | Styled]:
     users = f"{option.users * option.replicas:,}" if option.users else "-"
     style = "good" if option.verdict.fit.value == "fits" else "warning"
-    return [_gpus(option), _nodes(option), Styled(memory_left(option.verdict), style), users, _price(option)]
-
-
-def memory_left(verdict: "MemoryVerdict") -> str:
-    """Return the memory that is left on the fullest GPU, as in the table of a plan: ``3.2 GiB``."""
-    from components.checks.memory.cases import Fit
-    from components.checks.memory.wording import gib
-
-    if not verdict.parts:
-        return {Fit.FITS: "yes", Fit.TIGHT: "tightly"}.get(verdict.fit, "not checked")
-    estimated = "~" if verdict.asked and verdict.asked.shape.estimate else ""
-    left = f"{estimated}{gib(abs(verdict.margin))}"
-    if verdict.margin < 0:
-        return f"tight, {left} over"
-    return f"{left}, tight" if verdict.fit is Fit.TIGHT else left
+    return [_gpus(option), _nodes(option), Styled(left_text(option.verdict), style), users, _price(option)]
 
 
 def _gpus(option: "FitOption") -> str:

@@ -265,7 +265,7 @@ def _lines(inspection: Inspection, screen: Screen, *, details: bool) -> Iterator
         yield from screen.text(f"not read: {right}{missing.title}{reason}: {missing.tells}", "warning", hanging="  ")
     if details:
         yield from _model_details(inspection, screen)
-    hidden = [] if details else [*_hidden(inspection, messages)]
+    hidden = [] if details else [*_hidden(inspection, messages, screen)]
     yield from screen.closing(messages, hidden)
 
 
@@ -349,11 +349,13 @@ def _cost_details(model: InspectedModel) -> str:
     return f"${price.usd_per_month:,.2f} a month in {price.region}{bought} ({price.source})"
 
 
-def _hidden(inspection: Inspection, messages: Sequence[Message]) -> Iterator[str]:
+def _hidden(inspection: Inspection, messages: Sequence[Message], screen: Screen) -> Iterator[str]:
     """Yield what ``--details`` adds."""
     if len(inspection.models) > _MOST_ROWS + 1:
         yield "all models"
     yield from hidden_findings(messages, most=_MOST_FINDINGS)
+    if screen.cuts_causes(messages, most=_MOST_FINDINGS, cause_lines=_MOST_LINES):
+        yield "whole causes"
     if any(model.unchecked for model in inspection.models):
         yield "what is not checked"
     if inspection.models:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from ...checks.memory.cases import Fit
+from ...families import FAMILIES
 from .review import ModelChange
 from .snapshot import FindingState, ServedModel, Snapshot
 
@@ -62,6 +63,7 @@ def not_rendered(head: Snapshot, base: Snapshot | None) -> list[ModelChange]:
     models = [model for snapshot in (head, base) if snapshot for model in snapshot.models]
     known = {model.title for model in models}
     served = {model.key[0] for model in models}
+    served |= {member.kind.kind for family in FAMILIES for member in family.members if member.serves}
     # A manifest that was read has a row only if its kind serves models: one that was rejected may be any.
     known |= {f"{each.kind}/{each.name}" for each in head.manifests if each.kind not in served}
     files: dict[str, str] = {}

@@ -7,7 +7,7 @@ import pytest
 
 from components.plan.costs.bill import NOTHING, Bill, ModelCost
 from components.plan.review.compare import baseline_states, review
-from components.plan.review.snapshot import FindingState, ServedModel, Snapshot
+from components.plan.review.snapshot import FindingState, ManifestState, ServedModel, Snapshot
 from tests.plan.review.revisions import changed, deployment, finding, model, revision, workload
 
 CHAT = workload(deployment())
@@ -158,3 +158,13 @@ def test_the_baseline_states_of_sarif() -> None:
         (come, "new"),
         (replace(ignored, ignored="known"), "unchanged"),
     ]
+
+
+@pytest.mark.parametrize(("kind", "rows"), [("Playground", ["Playground/chat"]), ("OpenModel", [])])
+def test_a_valid_resource_that_is_not_rendered_has_a_row_if_its_kind_serves(kind: str, rows: list[str]) -> None:
+    """Also where it is the only one of its kind."""
+    error = FindingState("reference-missing", "error", "chat.yaml", 1, kind, "chat", "spec", "no OpenModel named 'x'")
+    head = Snapshot("dev", findings=(error,), manifests=(ManifestState(kind, "models", "chat"),))
+    found = review(head, None).models
+    assert [change.after.title for change in found if change.after and change.unplanned] == rows
+    assert len(found) == len(rows)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from components.checks.memory.cases import Fit
-from components.checks.memory.wording import gib
 from components.fleet.instances import instance
 from components.plan.review.review import ChangeKind, Interruption, ModelChange, Review
 from components.plan.review.snapshot import FindingState, ServedModel
@@ -16,7 +15,7 @@ from toolkit.screen import Message, Screen, Styled, TableColumn, hidden_findings
 
 from ..wording.figures import monthly, pluralize, whole_usd
 from ..wording.findings import finding_groups, ignored
-from ..wording.fits import fit_of, memory_lines, worst_verdict
+from ..wording.fits import fit_label, fit_of, left_text, memory_lines, worst_verdict
 from ..wording.headline import headline, model_name, share_lines
 from ..wording.models import NOT_PLANNED, has_costs, model_lines
 from ..wording.resources import BlastLine, blast_lines, kind_lines
@@ -68,7 +67,7 @@ def _lines(review: Review, screen: Screen, *, details: bool) -> Iterator[str]:
         )
         if details:
             yield from _details(review, screen)
-        yield from screen.closing(findings, () if details else [*_hidden(review, findings, models)])
+        yield from screen.closing(findings, () if details else [*_hidden(review, findings, models, screen)])
 
 
 def _messages(review: Review) -> list[Message]:
@@ -80,11 +79,13 @@ def _messages(review: Review) -> list[Message]:
     return messages_of([*findings, *ignored(review)])
 
 
-def _hidden(review: Review, findings: Sequence[Message], models: "_Models") -> Iterator[str]:
+def _hidden(review: Review, findings: Sequence[Message], models: "_Models", screen: Screen) -> Iterator[str]:
     """Yield what ``--details`` adds."""
     if models.is_cut:
         yield "all models"
     yield from hidden_findings(findings, most=_MOST_FINDINGS)
+    if screen.cuts_causes(findings, most=_MOST_FINDINGS, cause_lines=_MOST_LINES):
+        yield "whole causes"
     if review.changes:
         yield "changed fields"
     if review.head.models:
@@ -210,15 +211,7 @@ def _fits(model: ServedModel) -> str:
     fit, verdict = fit_of(model), worst_verdict(model)
     if fit is None:
         return "no GPU"
-    if verdict is None or not verdict.parts:
-        return {Fit.FITS: "yes", Fit.TIGHT: "tightly", Fit.EXCEEDED: "does not fit"}.get(fit, "not checked")
-    estimated = "~" if verdict.asked and verdict.asked.shape.estimate else ""
-    left = f"{estimated}{gib(abs(verdict.margin))}"
-    if fit is Fit.EXCEEDED:
-        return f"no, {left} over"
-    if verdict.margin < 0:
-        return f"tight, {left} over"
-    return f"{left}, tight" if fit is Fit.TIGHT else left
+    return left_text(verdict) if verdict else fit_label(fit)
 
 
 def _gpus(review: Review, model: ServedModel) -> str:

@@ -46,6 +46,20 @@ def margin_of(verdict: MemoryVerdict | None) -> str:
     return f"{gib(verdict.margin)} of {gib(verdict.usable)} left ({left}){estimated}"
 
 
+def left_text(verdict: MemoryVerdict) -> str:
+    """Return the memory that is left on the fullest GPU, such as ``3.2 GiB``; without figures, whether it fits."""
+    if not verdict.parts:
+        words = {Fit.FITS: "yes", Fit.TIGHT: "tightly", Fit.EXCEEDED: "does not fit", Fit.UNKNOWN: "not checked"}
+        return words[verdict.fit]
+    estimated = "~" if verdict.asked and verdict.asked.shape.estimate else ""
+    left = f"{estimated}{gib(abs(verdict.margin))}"
+    if verdict.fit is Fit.EXCEEDED:
+        return f"no, {left} over"
+    if verdict.margin < 0:
+        return f"tight, {left} over"
+    return f"{left}, tight" if verdict.fit is Fit.TIGHT else left
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryLine:
     """The memory use of a workload on one accelerator.
