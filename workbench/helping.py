@@ -3,6 +3,7 @@
 import copy
 import difflib
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -126,11 +127,12 @@ class CommandGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  see above
-        """Read the options, and report an unknown one in a line."""
+        """Read the options, and report an unknown one, or a wrong value, in a line."""
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
             _raise_unknown_option(ctx, error)
+            _raise_wrong_value(error)
             raise
 
 
@@ -167,13 +169,14 @@ class PlainHelpCommand(TyperCommand):
         }
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  see above
-        """Read the options, and report an unknown one in a line."""
-        if any(param.name == "output" for param in self.params):
+        """Read the options, and report an unknown one, or a wrong value, in a line."""
+        if any("--output" in param.opts for param in self.params):
             args = _with_current_formats(args)
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
             _raise_unknown_option(ctx, error)
+            _raise_wrong_value(error)
             raise
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  see above
@@ -286,6 +289,28 @@ def _raise_unknown_option(ctx: Any, error: Exception) -> None:  # noqa: ANN401  
     close = difflib.get_close_matches(str(option), known, n=1, cutoff=_SIMILAR)
     near = close[0] if close else ""
     raise WorkbenchError(f"unknown option {str(option)!r}{_proposal(near)} '{ctx.command_path} --help'", 2)
+
+
+def _raise_wrong_value(error: Exception) -> None:
+    """Raise a message of one line for a value that an option does not take; return for any other error.
+
+    Raises:
+        WorkbenchError: the value is wrong; the message says what is allowed.
+    """
+    param, details = getattr(error, "param", None), getattr(error.__cause__, "errors", None)
+    if param is None or details is None:
+        return
+    from components.contract.problems import did_you_mean
+
+    detail = details()[0]
+    option = max(param.opts, key=len) if param.opts[0].startswith("-") else param.metavar or param.name.upper()
+    found = f"found {str(detail['input'])!r}"
+    reason = str(detail["msg"]).removeprefix("Value error, ")
+    if choices := re.findall(r"'([^']*)'", reason.partition(" is not one of ")[2]):
+        hint = did_you_mean(str(detail["input"]), choices)
+        raise WorkbenchError(f"{option}: must be one of {', '.join(choices)}, {found}{hint}", 2)
+    expected = reason.partition(", unable to parse")[0].replace("Input should be", "must be").rstrip(".")
+    raise WorkbenchError(f"{option}: {expected}, {found}", 2)
 
 
 def _proposal(near: str) -> str:

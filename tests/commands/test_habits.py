@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.support import ROOT, workbench
+from tests.hostile.runs import run
 
 
 def test_the_version_is_that_of_the_package() -> None:
@@ -111,3 +112,30 @@ def test_completion_installed_twice_changes_nothing(shell: str, startup: str, tm
     assert b"workbench" in b"".join(states[0].values())
     assert tmp_path / startup in states[0]
     assert states[0] == states[1] == states[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("init", "--family", "kserve"), "--family: must be one of llmaz, llmkube, kthena, llmd, found 'kserve'"),
+        (("init", "--family", "lmaz"), "found 'lmaz'; did you mean 'llmaz'?"),
+        (("init", "--ci", "jenkins"), "--ci: must be one of github, gitlab, none, found 'jenkins'"),
+        (("plan", "--output", "yml"), "--output: must be one of text, markdown, html, json, sarif, found 'yml'"),
+        (("plan", "--cluster", "gke"), "--cluster: must be one of "),
+        (("validate", "-o", "yml"), "--output: must be one of text, lines, json, sarif, found 'yml'"),
+        (("validate", "--realization", "helm"), "--realization: must be one of native, operator, found 'helm'"),
+        (("size", "-o", "yml"), "--output: must be one of text, json, csv, found 'yml'"),
+        (("simulate", "-o", "csv"), "--output: must be one of text, json, found 'csv'"),
+        (("simulate", "--scale", "x"), "--scale: must be a valid number, found 'x'"),
+        (("fit", "-o", "yml"), "--output: must be one of text, json, markdown, found 'yml'"),
+        (("fit-profile", "-", "--count", "0"), "--count: must be greater than or equal to 1, found '0'"),
+        (("dev", "fit-profile", "-", "--count", "x"), "--count: must be a valid integer, found 'x'"),
+        (("up", "--engine", "helm"), "--engine: must be one of "),
+    ],
+)
+def test_a_value_that_an_option_does_not_take_is_one_line(words: tuple[str, ...], message: str) -> None:
+    done = run(*words)
+    assert (done.code, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "Value error" not in done.stderr

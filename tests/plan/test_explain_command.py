@@ -40,7 +40,11 @@ def test_long_answers_are_cut_unless_asked_for() -> None:
         (("Playground/gema-elastic",), 2, "did you mean 'Playground/gemma-elastic'?"),
         (("gemma-elastic", "stacks/models/gemma-elastic.yaml"), 2, "Playground/gemma-elastic"),
         (("Playground/x", "absent.yaml"), 1, "absent.yaml"),
-        (("Playground/gemma-elastic", "--workload", "statefulset"), 2, "'statefulset' is not one of"),
+        (
+            ("Playground/gemma-elastic", "--workload", "statefulset"),
+            2,
+            "--workload: must be one of auto, lws, deployment, found 'statefulset'",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_without_a_traceback(arguments: tuple[str, ...], code: int, text: str) -> None:

@@ -17,6 +17,8 @@ _QUOTED = re.compile(r'("(?:[^"\\]|\\.)*")')
 _NONE = ("", "None")
 """Values that vLLM treats as "not set"."""
 _SHOWN = 12
+_SHORT = 4
+"""Digits of a number that people write with a suffix."""
 _WORDS = {
     "int": "a whole number",
     "human": "a whole number, optionally with a suffix such as k or M,",
@@ -57,7 +59,7 @@ def value_fault(name: str, text: str, form: Form, table: EngineFlags, version: V
         return _choice_fault(name, text, form, version)
     if _is_valid(text, form, table):
         return None
-    remedy = _share_of(text, form) or "correct it"
+    remedy = _share_of(text, form) or _accepted(text, form, table)
     return ValueFault(Severity.ERROR, f"{name} must be {expected_value(form, version)}, found {text!r}; {remedy}")
 
 
@@ -67,6 +69,22 @@ def _share_of(text: str, form: Form) -> str:
     if form.type != "float" or form.max != 1 or not digits.isdecimal() or not 1 < int(digits[:4]) <= 100:
         return ""
     return f"write {int(digits[:4]) / 100:g}: it is a share, not a percentage"
+
+
+def _accepted(text: str, form: Form, table: EngineFlags) -> str:
+    """Return what to write: the number in the text if it is one that the flag takes, or an example."""
+    if form.type in ("json", "json_or_string"):
+        return """write JSON such as '{"key": "value"}'"""
+    number = re.search(r"\d+(\.\d+)?" if form.type == "float" else r"\d+", text)
+    if form.type == "human":
+        # A suffix is a thousand or 1024, so that the two examples are no conversion of each other.
+        digits = number[0] if number and number[0].strip("0") and len(number[0]) <= _SHORT else "16"
+        return f"write a number such as 16384, or one with a single suffix such as {digits}k"
+    plain = re.sub(r"[\s,_'\"]", "", text)
+    examples = [plain, *([number[0]] if number else []), "0.9", "8", "1", "0"]
+    examples += [f"{bound:g}" for bound in (form.min, form.max) if bound is not None]
+    valid = [example for example in examples if example not in ("", text) and _is_valid(example, form, table)]
+    return f"write {'' if valid[0] == plain else 'a number such as '}{valid[0]}" if valid else "write a number"
 
 
 def expected_value(form: Form, version: Version | None) -> str:

@@ -62,7 +62,12 @@ def test_an_image_whose_version_is_not_known_is_left_alone(image: str) -> None:
     ("config", "path", "severity", "part"),
     [
         ({"maxModelLen": 4096}, f"{CONFIG}.maxModelLen", "error", "did you mean '--max-model-len'?"),
-        ({"max_num_seqs": "lots", "a": 1}, f"{CONFIG}.max_num_seqs", "error", "found 'lots'; correct it"),
+        (
+            {"max_num_seqs": "lots", "a": 1},
+            f"{CONFIG}.max_num_seqs",
+            "error",
+            "found 'lots'; write a number such as 8",
+        ),
         (
             {"kv-transfer-config": {"kv_connector": "X"}},
             f"{CONFIG}[kv-transfer-config]",
