@@ -68,7 +68,7 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     zones = settings.cluster.system_zones
     system = pulumi.Output.all(*(network.private_by_zone[zone] for zone in zones)) if zones else None
     cluster = Cluster("cluster", cluster_args(settings, network.control_plane_subnet_ids, system), options)
-    nodes = _ModelNodes(settings, groups, network, cluster, aws)
+    nodes = _ModelNodes(settings, groups, network, cluster, aws, planned.timeouts.drains)
     charts = [prerequisite.chart.name for prerequisite in planned.prerequisites]
     installed = charts if settings.prerequisites.install else []
     if settings.gpu_nodes.provisioner == Provisioner.KARPENTER and not _only_existing(settings, groups, charts):
@@ -138,6 +138,7 @@ class _ModelNodes:
     """Creates the nodes, and the identities of controllers.
 
     Attributes:
+        drains: Seconds until the pods of each node group have moved elsewhere, at most.
         access: AWS resources of Karpenter, if it launches the nodes.
         managed: The managed node groups otherwise.
     """
@@ -147,6 +148,7 @@ class _ModelNodes:
     network: Network
     cluster: Cluster
     aws: pulumi.ProviderResource
+    drains: Mapping[str, int]
     access: KarpenterAccess | None = None
     managed: GpuNodeGroups | None = None
     before: list[pulumi.Resource] = field(default_factory=list)
@@ -227,6 +229,7 @@ class _ModelNodes:
                 "timeouts": aws_timeouts(settings),
             },
             pulumi.ResourceOptions(providers=[self.aws, cluster.provider], depends_on=[*after, *self.before]),
+            self.drains,
         )
         return list(pools.pools.values())
 

@@ -145,7 +145,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
     problems += cloud_problems
     starts = start_budgets(fleet, memory, environment, cloud_groups)
     problems += check_starts(fleet, starts, environment)
-    timeouts = planned_timeouts(fleet, memory, environment)
+    timeouts = planned_timeouts(fleet, memory, environment, cloud_groups)
     problems += check_timeouts(timeouts, cloud_groups, environment)
     # Nodes that are created for the models need the labels that every pod of the environment selects.
     policy = NodePolicy(labels=environment.options.overrides.node_selector)

@@ -103,7 +103,7 @@ def test_pods_without_a_problem(status: Json) -> None:
 
 
 def test_equal_reasons_are_one_line_with_the_first_pod() -> None:
-    status = {"containerStatuses": waiting("ImagePullBackOff", PULL)}
+    status: Json = {"containerStatuses": waiting("ImagePullBackOff", PULL)}
     lines = reasons({}, [pod("chat-1", **status), pod("chat-2", **status)])
     assert lines[0] == f"  pod chat-1 and 1 more: container engine: ImagePullBackOff: {PULL}"
     assert len(lines) == 2

@@ -160,9 +160,8 @@ class TestComponents:
 
     def test_a_component_of_one_model(self) -> None:
         def program() -> None:
-            model = {"model": OPEN_MODEL, "ready_timeout": "50m"}
-            Playground("awaited", model)  # type: ignore[arg-type]
-            Playground("not-awaited", {**model, "wait_until_ready": False})  # type: ignore[typeddict-item]
+            Playground("awaited", {"model": OPEN_MODEL, "ready_timeout": "50m"})
+            Playground("not-awaited", {"model": OPEN_MODEL, "ready_timeout": "50m", "wait_until_ready": False})
 
         graph = deploy(program)
         for name, skipped in (("awaited", None), ("not-awaited", "true")):
@@ -172,7 +171,7 @@ class TestComponents:
 
     def test_its_timeout_is_a_duration(self) -> None:
         def program() -> None:
-            Playground("p", {"model": OPEN_MODEL, "ready_timeout": "soon"})  # type: ignore[typeddict-item]
+            Playground("p", {"model": OPEN_MODEL, "ready_timeout": "soon"})
 
         with pytest.raises(InvalidArguments, match="ready_timeout: must be a duration such as 30m"):
             deploy(program)
@@ -183,3 +182,20 @@ def test_the_table_agrees_with_the_model_of_the_provider() -> None:
     for type_, (timeouts, _) in waits().items():
         limits = {operation: minutes * 60 for operation, minutes in facts_of(type_).limits.items()}
         assert {key: value for key, value in timeouts._asdict().items() if value is not None} == limits, type_
+
+
+def test_the_deletion_of_a_pool_waits_until_its_models_serve_elsewhere() -> None:
+    """With disruption budgets, one replica after the other has to start on another node before the next one moves."""
+    pools = "kubernetes:karpenter.sh/v1:NodePool"
+    changes: dict[str, Any] = {
+        "gpuNodes": {"provisioner": "karpenter"},
+        "models": ["stacks/models/gemma-elastic.yaml"],
+    }
+    times = {}
+    for budgets in (False, True):
+        graph = dev(hardening={"disruptionBudgets": budgets}, **changes)
+        times[budgets] = max(seconds(entry.registration.timeouts["delete"]) for entry in graph.of(pools))
+    assert times[False] == 30 * 60
+    (deployment,) = dev(**changes).of("kubernetes:apps/v1:Deployment")
+    assert times[True] >= seconds(deployment.registration.timeouts["create"])
+    assert times[True] > 30 * 60

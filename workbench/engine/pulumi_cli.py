@@ -74,8 +74,11 @@ class PulumiCli:
 
     def _explain(self, config: Mapping[str, Any]) -> None:
         """Print why workloads are not ready after a failed update."""
-        with self._kubeconfig(config) as cluster:
-            lines = unready(self.export(), *cluster) if cluster else []
+        try:
+            with self._kubeconfig(config) as cluster:
+                lines = unready(self.export(), *cluster) if cluster else []
+        except WorkbenchError:
+            return  # the command has failed already, with its own message
         if lines:
             _warn("\nNot ready:", lines, f"{PAGE} describes how to continue")
 

@@ -1,6 +1,6 @@
 """How many nodes of a group may be replaced at once without breaking the availability of the models on them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from ..objects import Object
@@ -33,6 +33,17 @@ def nodes_at_once(fleet: Fleet, group: NodeGroupDemand, policy: NodePolicy, limi
     return max(1, at_once)
 
 
+def runs_on(workload: Workload, group: NodeGroupDemand, policy: NodePolicy) -> bool:
+    """Tell whether pods of a workload may run on the nodes of a group."""
+    choices = (choice for demand in workload.pods for choice in demand.choices)
+    return any(lands_on(choice, group.labels, group.capacity, policy) for choice in choices)
+
+
+def has_budget(item: Rendered, workload: Workload) -> bool:
+    """Tell whether a disruption budget of its resource limits the evictions of a workload."""
+    return any(True for _ in _budgets(item, workload))
+
+
 def _replicas_per_node(workload: Workload, group: NodeGroupDemand, policy: NodePolicy) -> int:
     """Return the replicas of a workload that one node of a group may hold; 0 if its pods do not run there."""
     most = 0
@@ -45,6 +56,15 @@ def _replicas_per_node(workload: Workload, group: NodeGroupDemand, policy: NodeP
     return min(most, max(1, workload.replicas))
 
 
+def _budgets(item: Rendered, workload: Workload) -> Iterator[Object]:
+    """Yield the specs of the disruption budgets of a workload."""
+    for body in item.others:
+        spec = body.get("spec") or {}
+        labels = (spec.get("selector") or {}).get("matchLabels") or {}
+        if body["kind"] == _BUDGET and labels.items() <= workload.selector.items():
+            yield spec
+
+
 def _unavailable(item: Rendered, workload: Workload) -> int:
     """Return how many replicas of a workload may be unavailable."""
     replicas = max(1, workload.replicas)
@@ -52,17 +72,10 @@ def _unavailable(item: Rendered, workload: Workload) -> int:
         # Its operator decides, and one replica at a time is right for all of them.
         return 1
     allowed = workload.shape.update_of(workload.body).missing(replicas)
-    for body in item.others:
-        spec = body.get("spec") or {}
-        if body["kind"] == _BUDGET and _selects(spec, workload):
-            if "maxUnavailable" in spec:
-                allowed = min(allowed, PodUpdate(unavailable=spec["maxUnavailable"]).missing(replicas))
-            else:
-                # minAvailable, by which a larger model might lose more; one replica is always safe to ask for.
-                allowed = min(allowed, 1)
+    for spec in _budgets(item, workload):
+        if "maxUnavailable" in spec:
+            allowed = min(allowed, PodUpdate(unavailable=spec["maxUnavailable"]).missing(replicas))
+        else:
+            # minAvailable, by which a larger model might lose more; one replica is always safe to ask for.
+            allowed = min(allowed, 1)
     return allowed
-
-
-def _selects(spec: Object, workload: Workload) -> bool:
-    labels = (spec.get("selector") or {}).get("matchLabels") or {}
-    return bool(labels.items() <= workload.selector.items())

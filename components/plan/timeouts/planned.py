@@ -1,18 +1,25 @@
 """Timeouts of the objects of a plan, computed from the cold starts of its models."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ...checks.memory.verdicts import WorkloadVerdict
+from ...fleet.nodes.availability import has_budget, runs_on
+from ...fleet.nodes.policy import NodePolicy
 from ...fleet.objects import Key, Object, is_core_service, key_of
 from ...fleet.rendered import Fleet, Rendered
 from ...fleet.shapes import shape_of
 from ...fleet.timeouts import Timeouts, with_margin
+from ...fleet.workloads import Workload
 from ..environment import Environment, Waits
 from ..review.starts import grace_seconds
 from ..starts.longest import longest_start
 from ..starts.planned import replica_facts, shapes_of, title_of
 from .objects import NO_PODS, deletion_timeouts, lone_timeouts, object_timeouts, pod_timeouts, update_seconds
+
+if TYPE_CHECKING:
+    from ...fleet.cloud import NodePlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +31,14 @@ class ObjectTimeouts:
         grace: Longest time that a pod of the fleet may take to terminate, in seconds.
         waits: The settings.
         expected: Seconds of the longest update of each awaited workload, without a margin, by its title.
+        drains: Seconds until the pods of each node group have moved to other nodes, at most, by its name.
     """
 
     planned: Mapping[Key, Timeouts] = field(default_factory=dict)
     grace: int = 0
     waits: Waits = field(default_factory=Waits)
     expected: Mapping[str, int] = field(default_factory=dict)
+    drains: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, body: Object) -> Timeouts | None:
         """Return the timeouts of an object; None for one that the provider does not wait for."""
@@ -41,23 +50,35 @@ class ObjectTimeouts:
         return timeouts and timeouts.replaced(self.waits.models)
 
 
-def planned_timeouts(fleet: Fleet, verdicts: tuple[WorkloadVerdict, ...], environment: Environment) -> ObjectTimeouts:
+def planned_timeouts(
+    fleet: Fleet,
+    verdicts: tuple[WorkloadVerdict, ...],
+    environment: Environment,
+    groups: "Sequence[NodePlan]" = (),
+) -> ObjectTimeouts:
     """Return the timeouts of the objects of a fleet.
 
     Args:
         fleet: The rendered fleet.
         verdicts: Its memory verdicts, which know the models.
         environment: The environment.
+        groups: Node groups of the cloud.
     """
     shapes = shapes_of(verdicts)
+    policy = (environment.cloud and environment.cloud.node_policy) or NodePolicy()
     pods: dict[Key, Timeouts] = {}
     expected: dict[str, int] = {}
-    for _, workload in fleet.workloads:
+    drains = dict.fromkeys((group.name for group in groups), 0)
+    for item, workload in fleet.workloads:
         start = longest_start(workload.body, replica_facts(workload, shapes.get(title_of(workload)), environment))
         most = max(workload.replicas, workload.most or 0)
         pods[key_of(workload.body)] = pod_timeouts(workload.body, start, workload.replicas, most)
         if not workload.operated and environment.waits.for_models:
             expected[title_of(workload)] = update_seconds(workload.body, start, most)
+        drained = drain_seconds(item, workload, start, most)
+        for group in groups:
+            if runs_on(workload, group.demand, policy):
+                drains[group.name] = max(drains[group.name], drained)
     every = _longest(pods.values())
     planned: dict[Key, Timeouts] = {}
     for item in fleet.rendered:
@@ -69,7 +90,22 @@ def planned_timeouts(fleet: Fleet, verdicts: tuple[WorkloadVerdict, ...], enviro
             if timeouts is not None:
                 planned[key_of(body)] = timeouts.replaced(environment.waits.models)
     graces = (grace_seconds(workload.body) for _, workload in fleet.workloads)
-    return ObjectTimeouts(planned, max(graces, default=0), environment.waits, expected)
+    return ObjectTimeouts(planned, max(graces, default=0), environment.waits, expected, drains)
+
+
+def drain_seconds(item: Rendered, workload: Workload, start: int, most: int) -> int:
+    """Return the seconds until all pods of a workload have left nodes that are drained, at most.
+
+    A disruption budget lets a pod go only when the one before serves again elsewhere.
+
+    Args:
+        item: Its resource.
+        workload: The workload.
+        start: Seconds until a replica is ready, at most.
+        most: Its replicas, at most.
+    """
+    grace = grace_seconds(workload.body)
+    return max(1, most) * (start + grace) if has_budget(item, workload) else grace
 
 
 def _longest(timeouts: Iterable[Timeouts]) -> Timeouts:

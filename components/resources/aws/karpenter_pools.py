@@ -10,7 +10,7 @@ KarpenterPools
 └── EC2NodeClass, NodePool            <name>-general-class, <name>-general, on request
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 import pulumi
@@ -27,7 +27,7 @@ from ...clouds.aws.nodes.plan import NodeEnvironment, NodeGroupPlan, created
 from ...clouds.aws.nodes.replacement import class_suffix
 from ...clouds.aws.words import Provisioner
 from ...fleet.objects import Object
-from ...fleet.timeouts import Timeouts
+from ...fleet.timeouts import Timeouts, with_margin
 from ..serving.objects import KubernetesObject, kubernetes_object, token
 from ..serving.waiting import custom_timeouts
 from .args import KarpenterPoolsArgs
@@ -37,6 +37,7 @@ from .parts.waiting import overridden, waiting
 
 _DRAIN_TIMEOUT = Timeouts(delete=30 * 60)
 """Pods may take minutes to terminate, as may instances with many GPUs; the provider's default is ten minutes."""
+_NO_DRAINS: Mapping[str, int] = {}
 
 
 class KarpenterPools(pulumi.ComponentResource):
@@ -67,10 +68,20 @@ class KarpenterPools(pulumi.ComponentResource):
         environment: NodeEnvironment,
         args: KarpenterPoolsArgs,
         opts: pulumi.ResourceOptions | None = None,
+        drains: Mapping[str, int] = _NO_DRAINS,
     ) -> Self:
-        """Create the component from checked plans; of the arguments, only those about the cluster are used."""
+        """Create the component from checked plans; of the arguments, only those about the cluster are used.
+
+        Args:
+            name: Logical name.
+            groups: The planned groups.
+            environment: Their environment.
+            args: Arguments about the cluster.
+            opts: The component's options.
+            drains: Seconds until the pods of a group have moved elsewhere, at most, by the name of the group.
+        """
         component = cls.__new__(cls)
-        component.register(name, groups, environment, args, opts)
+        component.register(name, groups, environment, args, opts, drains)
         return component
 
     def register(
@@ -80,12 +91,13 @@ class KarpenterPools(pulumi.ComponentResource):
         environment: NodeEnvironment,
         args: KarpenterPoolsArgs,
         opts: pulumi.ResourceOptions | None,
+        drains: Mapping[str, int] = _NO_DRAINS,
     ) -> None:
         """Create the component, and the NodePools with their EC2NodeClass per group."""
         pulumi.ComponentResource.__init__(
             self, token("KarpenterPools"), name, {}, waiting(opts, args.get("timeouts", {}))
         )
-        self._name, self._args, self._environment = name, args, environment
+        self._name, self._args, self._environment, self._drains = name, args, environment, drains
         self._tags = args.get("tags", {})
         groups = created(groups)
         self._members: list[pulumi.Input[str]] = [args["cluster_security_group_id"]]
@@ -108,9 +120,10 @@ class KarpenterPools(pulumi.ComponentResource):
         surroundings = self._surroundings(plan.zones, self._with_efa if plan.interfaces else self._members, close)
         node_class_object = self._class(node_class(plan, surroundings))
         disruption = self._environment.pools.disruption
-        self._pool(node_pool(plan, disruption), node_class_object)
+        drain = self._drains.get(plan.name, 0)
+        self._pool(node_pool(plan, disruption), node_class_object, drain)
         if plan.minimum:
-            self._pool(static_pool(plan, disruption), node_class_object)
+            self._pool(static_pool(plan, disruption), node_class_object, drain)
 
     def _surroundings(
         self,
@@ -127,10 +140,11 @@ class KarpenterPools(pulumi.ComponentResource):
         name = f"{self._name}-{class_suffix(str(value['metadata']['name']))}"
         return kubernetes_object(value, name, pulumi.ResourceOptions(parent=self))
 
-    def _pool(self, value: Object, node_class_object: KubernetesObject) -> None:
+    def _pool(self, value: Object, node_class_object: KubernetesObject, drain: int = 0) -> None:
         pool = value["metadata"]["name"]
         # Deletion waits for the nodes, which are dependents of the pool and have a finalizer.
-        timeouts = overridden(_DRAIN_TIMEOUT, self._args.get("timeouts", {}), "node_groups")
+        timeouts = _DRAIN_TIMEOUT.at_least(Timeouts(delete=with_margin(drain)))
+        timeouts = overridden(timeouts, self._args.get("timeouts", {}), "node_groups")
         options = pulumi.ResourceOptions(
             parent=self, depends_on=[node_class_object], custom_timeouts=custom_timeouts(timeouts)
         )

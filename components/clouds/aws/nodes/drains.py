@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from ....contract.findings.ids import RuleId
 from ....contract.problems import Problem, Severity
-from ....fleet.nodes.groups import lands_on
+from ....fleet.nodes.availability import runs_on
 from ....fleet.rendered import Fleet
-from ....fleet.workloads import Workload
 from ..facts.waits import node_steps
 from .plan import NodeEnvironment, NodeGroupPlan
 
@@ -20,7 +19,8 @@ def check_drains(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: N
         grace = max(int(template["spec"].get(_GRACE) or 0) for template in workload.templates)
         if grace <= limit:
             continue
-        names = [group.name for group in groups if group.longest_update and _runs_on(workload, group, environment)]
+        managed = (group for group in groups if group.longest_update)
+        names = [group.name for group in managed if runs_on(workload, group.demand, environment.nodes)]
         if not names or environment.force_update:
             continue
         reason = (
@@ -30,9 +30,3 @@ def check_drains(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: N
             f"{environment.place.path('forceUpdate')}: true"
         )
         yield item.source.problem("", reason, Severity.WARNING, rule=RuleId.UPDATE_DRAIN)
-
-
-def _runs_on(workload: Workload, group: NodeGroupPlan, environment: NodeEnvironment) -> bool:
-    demand = group.demand
-    choices = (choice for pods in workload.pods for choice in pods.choices)
-    return any(lands_on(choice, demand.labels, demand.capacity, environment.nodes) for choice in choices)

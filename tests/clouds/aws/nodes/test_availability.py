@@ -48,6 +48,10 @@ def test_no_more_than_the_models_allow(
     assert group(served(instance_type, replicas, unavailable)).max_unavailable == at_once
 
 
+def test_plans_of_changes_count_with_it() -> None:
+    assert group(served(ONE_GPU, 8, "25%")).replacement.at_once == 2
+
+
 def test_several_models_need_the_least_of_them() -> None:
     model = open_model(flavors=[flavor(ONE_GPU)])
     rollout = {"type": "RollingUpdate", "rollingUpdateConfiguration": {"maxUnavailable": "50%"}}
