@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 STACK ?= local
 
 .DEFAULT_GOAL := help
-.PHONY: help env browser screenshots up down preview destroy check test test-fast test-long test-versions format bench lock policy-env arguments schema-golden stable-names sdks dist sbom check-release release-notes acceptance-aws settings-schema templates findings-page site core-schemas clean
+.PHONY: help env browser screenshots up down preview destroy check test test-engine test-fast test-long test-versions format bench lock policy-env arguments schema-golden stable-names sdks dist sbom check-release release-notes acceptance-aws settings-schema templates findings-page site core-schemas clean
 
 help: ## List the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,10 @@ test-long: env ## Compare our validation with the API server's, fuzz the command
 	INFERENCE_PLATFORM_EXAMPLES=20000 $(BIN)/python -m pytest tests/cluster/models/test_api_differential.py tests/hostile/test_fuzz.py
 	INFERENCE_PLATFORM_SEQUENCES=500 $(BIN)/python -m pytest tests/clouds/aws/sizes tests/plan/review/following
 	INFERENCE_PLATFORM_FLEETS=40 $(BIN)/python -m pytest tests/adopting/test_fleets.py
+
+test-engine: env ## Build the Pulumi CLI and its Kubernetes provider once per user, and test the program with them
+	$(BIN)/python -m workbench dev build-pulumi
+	INFERENCE_PLATFORM_REQUIRE_ENGINE=1 $(BIN)/python -m pytest tests/real_engine tests/acceptance --durations=10
 
 test-versions: env ## Test the wheel beside the oldest and the newest versions of what it needs
 	INFERENCE_PLATFORM_VERSIONS=1 $(BIN)/python -m pytest tests/installed

@@ -35,6 +35,7 @@ MODULES = {
     "live": ("load", "watch", "fault", "speed"),
     "cluster.commands": ("cluster",),
     "capacity": ("capacity",),
+    "building": ("build-pulumi",),
 }
 """The commands of each module, in the order of their help."""
 _INSTALL_COMPLETION = "--install-completion"

@@ -33,8 +33,8 @@ GROUPS = {
         ("load", "watch", "fault", "speed"),
     ),
     "dev": (
-        "Commands for developers and tools: schemas, defaults, profiles, node groups.",
-        ("defaults", "crds", "schema", "fit-profile", "capacity"),
+        "Commands for developers and tools: schemas, defaults, profiles, node groups, the Pulumi CLI.",
+        ("defaults", "crds", "schema", "fit-profile", "capacity", "build-pulumi"),
     ),
 }
 """Commands below a word of their own, which also work without it, as in earlier versions."""

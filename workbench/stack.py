@@ -33,7 +33,10 @@ OnlyLocal = Annotated[
 ]
 Engine = Annotated[
     Deployer,
-    typer.Option(help="Deployment engine; auto uses the Pulumi CLI if it is on the PATH, else the local engine."),
+    typer.Option(
+        help="Deployment engine; auto uses the Pulumi CLI if it is on the PATH, else the local engine; pulumi also "
+        "uses one that `workbench dev build-pulumi` built."
+    ),
 ]
 Kubeconfig = Annotated[
     str,

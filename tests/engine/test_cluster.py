@@ -237,6 +237,26 @@ def test_ready_means_available(live: Stack, kube: Kube, namespace: str) -> None:
     live.destroy()
 
 
+def test_an_update_has_a_timeout_of_its_own(live: Stack, kube: Kube, namespace: str) -> None:
+    """As with the real engine (tests/real_engine/test_waiting.py): that of the creation is none for it."""
+    live.options = RunOptions(seconds=3)
+
+    def program(replicas: int, **timeouts: str) -> None:
+        opts = pulumi.ResourceOptions(provider=live.provider())
+        space = register(kube_object("v1", "Namespace", namespace), opts, "space")
+        value = deployment("web", namespace, "a", replicas=replicas)
+        value["spec"]["template"]["spec"]["nodeSelector"] = {"nowhere": "true"}
+        waiting = pulumi.CustomTimeouts(**timeouts)
+        register(value, pulumi.ResourceOptions(provider=opts.provider, depends_on=[space], custom_timeouts=waiting))
+
+    assert live.up(lambda: program(0)).ok
+    assert not live.up(lambda: program(1, create="200s")).ok
+    assert "not ready after 3 s" in live.words
+    assert not live.up(lambda: program(2, create="200s", update="5s")).ok
+    assert "not ready after 5 s" in live.words
+    live.destroy()
+
+
 def test_two_processes_do_not_work_on_one_stack(live: Stack) -> None:
     from workbench.engine.state import State
 

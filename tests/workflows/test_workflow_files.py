@@ -139,6 +139,7 @@ def test_rights_are_these_and_no_others() -> None:
     run = {"actions": "read", "contents": "read"}
     assert rights == {
         ("ci.yml", "check"): reads,
+        ("ci.yml", "engine"): reads,
         ("deploy-stack.yml", "preview"): oidc,
         ("deploy-stack.yml", "up"): oidc,
         ("deploy.yml", "dev"): oidc,

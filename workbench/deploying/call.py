@@ -47,15 +47,23 @@ class StackCall:
         return self.cwd / STATE_DIR
 
     def cli(self) -> "PulumiCli | None":
-        """Return the Pulumi CLI, or None for the local engine."""
+        """Return the Pulumi CLI, or None for the local engine.
+
+        Raises:
+            WorkbenchError: the Pulumi CLI is asked for, and neither installed nor built.
+        """
+        from ..engine.programs import built
         from ..engine.pulumi_cli import PulumiCli, installed
 
         if self.engine is Deployer.LOCAL:
             return None
-        if installed():
+        if installed() or (self.engine is Deployer.PULUMI and built()):
             return PulumiCli(self.cwd, self.stack, self.state_dir, self.kubeconfig)
         if self.engine is Deployer.PULUMI:
-            raise WorkbenchError("pulumi is not on the PATH; install the Pulumi CLI, or use --engine local")
+            raise WorkbenchError(
+                "pulumi is not on the PATH; install the Pulumi CLI, build it with `workbench dev build-pulumi`, or "
+                "use --engine local"
+            )
         return None
 
     def local(

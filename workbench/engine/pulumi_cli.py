@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import WorkbenchError
+from . import programs
 from .project import ProjectFiles, load_project
 from .pulumi_failures import PAGE, unready
 from .pulumi_files import StackFiles
@@ -40,7 +41,7 @@ def installed() -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class PulumiCli:
-    """Runs the Pulumi CLI for one stack."""
+    """Runs the Pulumi CLI for one stack: the one on the PATH, or the one that was built here."""
 
     folder: Path
     stack: str
@@ -166,14 +167,15 @@ class PulumiCli:
     def _previewed(self) -> dict[str, Any] | None:
         """Return a preview as data; None if it fails."""
         options = ("--config-file", str(self._files.settings), "--stack", self.stack, "--non-interactive")
-        completed = subprocess.run(
-            [installed() or "pulumi", "preview", "--json", *options],
-            cwd=self.folder,
-            env=self._files.environment(),
-            check=False,
-            capture_output=True,
-            text=True,
-        )
+        with self._language_host() as host:
+            completed = subprocess.run(
+                ["pulumi", "preview", "--json", *options, *host],
+                cwd=self.folder,
+                env=self._environment(),
+                check=False,
+                capture_output=True,
+                text=True,
+            )
         if completed.returncode:
             return None
         try:
@@ -248,15 +250,39 @@ class PulumiCli:
         )
         self._capture("cancel", self.stack, "--yes", "--non-interactive")
 
+    @property
+    def _built(self) -> Path | None:
+        """Folder of the programs that were built here; None if the CLI is installed."""
+        return None if installed() else programs.built()
+
+    def _environment(self) -> dict[str, str]:
+        environment = self._files.environment()
+        return programs.with_built(environment, self._built) if self._built else environment
+
+    @contextmanager
+    def _language_host(self) -> Iterator[tuple[str, ...]]:
+        """Yield the options with which a CLI that was built here runs the program; an installed one has a host."""
+        if not self._built:
+            yield ()
+            return
+        from .language_host import serving
+        from .program.adapter import program_at
+
+        main = str(self._files.project.content.get("main") or "")
+        with serving(program_at(self.folder, main)) as address:
+            yield ("--client", address)
+
     def _run(self, *arguments: str) -> int:
         """Run a command with the user's terminal; return its exit code."""
         options = ("--config-file", str(self._files.settings), "--stack", self.stack)
-        command = [installed() or "pulumi", *arguments, *options]
-        with (
-            subprocess.Popen(command, cwd=self.folder, env=self._files.environment()) as child,
-            _forward_signals(child),
-        ):
-            return child.wait()
+        environment = self._environment()
+        with self._language_host() as host:
+            command = ["pulumi", *arguments, *options, *host]
+            with (
+                subprocess.Popen(command, cwd=self.folder, env=environment) as child,
+                _forward_signals(child),
+            ):
+                return child.wait()
 
     def _capture(self, *arguments: str, stdin: str = "") -> str:
         """Run a command in the folder of the settings, and return its output.
@@ -269,9 +295,9 @@ class PulumiCli:
             WorkbenchError: the command failed; with its stderr.
         """
         completed = subprocess.run(
-            [installed() or "pulumi", *arguments],
+            ["pulumi", *arguments],
             cwd=self._files.folder,
-            env=self._files.environment(),
+            env=self._environment(),
             check=False,
             capture_output=True,
             input=stdin,

@@ -9,7 +9,7 @@ from typing import Any
 from components.fleet.shapes import SHAPES
 from toolkit.kube import Kube, KubeError
 
-from ..plan import Step
+from ..plan import Op, Step
 from ..targets import Target, Targets, identity
 from ..values import reveal
 from .execute import Failure
@@ -112,8 +112,8 @@ def _waiting(step: Step, targets: Targets, seconds: float | None) -> _Waiting | 
     annotations = reveal(step.inputs["metadata"]).get("annotations") or {}
     if str(annotations.get(_SKIP, "")).lower() == "true":
         return None
-    timeouts = step.node.registration.timeouts
-    timeout = timeouts.get(step.op.value) or timeouts.get("create")
+    # A replacement is a creation. As in the engine, the timeout of a creation is none for updates.
+    timeout = step.node.registration.timeouts.get("update" if step.op is Op.UPDATE else "create")
     if seconds is None:
         seconds = duration(timeout) if timeout else float(annotations.get(_SECONDS) or READY_SECONDS)
     return _Waiting(step, target, check, time.monotonic() + seconds, seconds)

@@ -1,0 +1,54 @@
+"""A stand-in for Pulumi's provider of AWS, which the Go module registry does not serve as a program.
+
+It accepts everything and creates nothing: enough for previews, in which the engine asks it to check inputs, and takes
+every other output as unknown. ``python -m tests.real_engine.aws_provider`` is started by the engine as a plugin.
+"""
+
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import grpc
+from google.protobuf import empty_pb2
+from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
+
+
+class Aws(provider_pb2_grpc.ResourceProviderServicer):
+    """What the engine calls in a preview of a stack without state. Other calls fail, as they are not implemented."""
+
+    def GetPluginInfo(self, request: Any, context: Any) -> Any:  # noqa: N802
+        return plugin_pb2.PluginInfo(version="7.51.1")
+
+    def CheckConfig(self, request: Any, context: Any) -> Any:  # noqa: N802
+        return provider_pb2.CheckResponse(inputs=request.news)
+
+    def Configure(self, request: Any, context: Any) -> Any:  # noqa: N802
+        return provider_pb2.ConfigureResponse(
+            acceptSecrets=True, supportsPreview=True, acceptResources=True, acceptOutputs=False
+        )
+
+    def Check(self, request: Any, context: Any) -> Any:  # noqa: N802
+        return provider_pb2.CheckResponse(inputs=request.news)
+
+    def Create(self, request: Any, context: Any) -> Any:  # noqa: N802
+        if not request.preview:
+            context.abort(grpc.StatusCode.UNIMPLEMENTED, "this stand-in creates nothing")
+        return provider_pb2.CreateResponse(properties=request.properties)
+
+    def Cancel(self, request: Any, context: Any) -> Any:  # noqa: N802
+        return empty_pb2.Empty()
+
+
+def main() -> None:
+    server = grpc.server(ThreadPoolExecutor(4), options=[("grpc.max_receive_message_length", 400 * 1024 * 1024)])
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(Aws(), server)  # type: ignore[no-untyped-call]
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    sys.stdout.write(f"{port}\n")
+    sys.stdout.flush()
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
