@@ -143,16 +143,19 @@ class _Surroundings:
         group = self.groups.get(old.group)
         return self.nodes_left(old, new) * group.accelerators if group else 0
 
-    def slowest_start(self, workload: WorkloadState, extra: int, *, new_image: bool) -> StartEstimate:
+    def slowest_start(
+        self, workload: WorkloadState, extra: int, *, new_image: bool, stays: bool = False
+    ) -> StartEstimate:
         """Return the start of a replica, or of a workload that is replaced with it and takes longer.
 
         Args:
             workload: The workload, with its replicas after the change.
             extra: Additional replicas during the update.
             new_image: Whether its node has not pulled the image before.
+            stays: Whether it takes the place of an old replica on its node.
         """
         starts = [
-            self.start(member, new_node=self.room.needs_node(member, extra), new_image=new_image)
+            self.start(member, new_node=not stays and self.room.needs_node(member, extra), new_image=new_image)
             for member in self.units.members(workload)
         ]
         return next((start for start in starts if start.seconds is None), max(starts, key=lambda s: s.seconds or 0))
@@ -290,7 +293,7 @@ def _change(old: WorkloadState, new: WorkloadState, site: _Surroundings) -> Blas
         stays = nodes is not None and nodes.at_once and _may_stay(new, nodes)
         cold = (old.group != new.group and not stays) or _has_new_image(restarts)
         rollout = unit_rollout(new) if by_operator else rollout_of(dict(new.body), new.replicas[0])
-        update = _rolling_update(old, new, site, rollout, causes, new_image=cold)
+        update = _rolling_update(old, new, site, rollout, causes, new_image=cold, stays=stays)
         return _with_nodes(update, new, site, nodes) if nodes else update
     claims = tuple(title for title in _claims(new) if title in site.replaced)
     if claims and old.replicas[0]:
@@ -362,8 +365,9 @@ def _rolling_update(
     causes: tuple[str, ...],
     *,
     new_image: bool,
+    stays: bool = False,
 ) -> Blast:
-    """Return the effect of a new pod template."""
+    """Return the effect of a new pod template; new pods may first stay on the nodes of old ones that are deleted."""
     if not rollout.replicas:
         if update_of(dict(new.body)).is_manual:
             reason = "with updateStrategy OnDelete, pods keep running unchanged until they are deleted"
@@ -379,9 +383,9 @@ def _rolling_update(
         # The update proceeds as old replicas free their accelerators.
         rollout, pending = Rollout(rollout.replicas, rollout.short, 0, -(-rollout.replicas // rollout.short)), 0
     extra = rollout.extra
-    first = site.slowest_start(new, extra, new_image=new_image)
+    first = site.slowest_start(new, extra, new_image=new_image, stays=stays and not extra)
     # Nodes of the surge exist after the first wave; replicas that move to other nodes wait for one in each wave.
-    later = site.slowest_start(new, 0, new_image=new_image)
+    later = site.slowest_start(new, 0, new_image=new_image, stays=stays)
     ending = 0 if not rollout.short else grace_seconds(dict(new.body)) * rollout.waves
     seconds = None if first.seconds is None else first.seconds + (later.seconds or 0) * (rollout.waves - 1) + ending
     gap = rollout.short > 0
@@ -447,7 +451,11 @@ def _with_nodes(update: Blast, new: WorkloadState, site: _Surroundings, nodes: N
         if nodes.drifts:
             return _both(update, _one_after_another(new, site, nodes))
         return replace(update, because=(*update.because, nodes.because))
-    return _both(update, _removal(new, site, nodes))
+    removal = _removal(new, site, nodes)
+    if update.short >= update.replicas and not _may_stay(new, nodes):
+        # Its rollout has ended all of them already, so that each starts once, on other nodes.
+        return replace(removal, because=(*update.because, *removal.because))
+    return _both(update, removal)
 
 
 def _way_without_gap(old: WorkloadState, new: WorkloadState, site: _Surroundings) -> str:
@@ -557,7 +565,7 @@ def _one_after_another(new: WorkloadState, site: _Surroundings, nodes: NodeChang
     grace = grace_seconds(dict(new.body))
     each = None if start.seconds is None else start.seconds + grace
     node = dict(site.start(new, new_node=True, new_image=True).parts).get("node", 0)
-    drain = drained(load, how, budget, each, node)
+    drain = drained(load, how, budget, each, node, grace)
     warnings = []
     if drain.overlaps and load.replicas > 1:
         warnings.append(

@@ -48,7 +48,9 @@ class Drain(NamedTuple):
     overlaps: bool = False
 
 
-def drained(load: NodeLoad, how: NodeReplacement, budget: int | None, each: int | None, node: int) -> Drain:
+def drained(
+    load: NodeLoad, how: NodeReplacement, budget: int | None, each: int | None, node: int, grace: int
+) -> Drain:
     """Return the effect on a workload of replacing its nodes one after another.
 
     Args:
@@ -57,6 +59,7 @@ def drained(load: NodeLoad, how: NodeReplacement, budget: int | None, each: int 
         budget: Replicas that may be evicted at the same time; None without a disruption budget.
         each: Seconds that a replica is missing if its node is drained; None if unknown.
         node: Seconds until a node is usable.
+        grace: Seconds that a pod may take to terminate.
     """
     at_once = max(1, how.at_once)
     step = min(load.replicas, load.per_node * at_once)
@@ -67,9 +70,10 @@ def drained(load: NodeLoad, how: NodeReplacement, budget: int | None, each: int 
         waves = math.ceil(load.replicas / short) * load.nodes_each
         seconds = None if each is None else waves * each
         return Drain(Rollout(load.replicas, short, 0, waves), seconds)
+    # Pods that end at once make the most replicas missing; those that take their grace period make it last longest.
     gap = how.pause + (node if how.launches_each or not how.surge else 0)
     together = steps if each is None else min(steps, math.ceil(each / max(1, gap)))
-    seconds = None if each is None else min(steps * each, (steps - 1) * max(gap, 1) + each)
+    seconds = None if each is None else min(steps * each, (steps - 1) * (gap + grace) + each)
     short = min(load.replicas, step * together)
     return Drain(Rollout(load.replicas, short, 0, steps), seconds, overlaps=together > 1)
 

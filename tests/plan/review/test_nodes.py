@@ -32,7 +32,7 @@ ON_NODE, ON_NEW_NODE = IMAGE + RUNNING + GRACE, NODE + IMAGE + RUNNING + GRACE
 """Seconds that a replica is missing if it moves to a node that is ready, and to one that is not there yet."""
 SIZE = round(51.75 * GIB)
 IMMEDIATE = NodeReplacement("update", at_once=1, surge=2, pause=60, patience=900)
-"""Nodes are drained a minute after each other, and two new ones exist before the first drain."""
+"""Nodes are drained a minute after the last pods have ended, and two new ones exist before the first drain."""
 DRIFT = NodeReplacement("drift", at_once=1, surge=1, launches_each=True, deletion_waits=True, version="1.35")
 """The replacement of each node is launched before its drain, and only then."""
 LABELS = {"node.kubernetes.io/instance-type": "g6.2xlarge", "pool": "a"}
@@ -148,7 +148,7 @@ def test_a_disruption_budget_delays_the_deletion_of_a_pool_and_not_of_a_node_gro
 
 def test_nothing_waits_for_evicted_replicas_without_a_budget() -> None:
     found = rolled(workload(deployment()))
-    assert (found.short, found.waves, found.seconds) == (2, 2, 60 + ON_NODE)
+    assert (found.short, found.waves, found.seconds) == (2, 2, 60 + GRACE + ON_NODE)
     assert (found.extra_nodes, found.extra_accelerators) == (2, 2)
     assert "hardening.disruptionBudgets: true" in found.warning
 
@@ -160,7 +160,7 @@ def test_a_budget_lets_one_replica_go_after_the_other() -> None:
 
 def test_more_replicas_than_new_nodes_wait_for_a_node() -> None:
     found = rolled(three())
-    assert (found.short, found.seconds) == (3, 2 * 60 + ON_NEW_NODE)
+    assert (found.short, found.seconds) == (3, 2 * (60 + GRACE) + ON_NEW_NODE)
 
 
 def test_nodes_that_end_first_are_replaced_by_nodes_that_are_waited_for() -> None:
