@@ -43,7 +43,7 @@ test: env ## Run all tests, on up to four cores, and name the slowest
 
 test-long: env ## Compare our validation with the API server's, fuzz the commands, edit node groups and stacks, and adopt fleets, with many more examples
 	INFERENCE_PLATFORM_EXAMPLES=20000 $(BIN)/python -m pytest tests/cluster/models/test_api_differential.py tests/hostile/test_fuzz.py
-	INFERENCE_PLATFORM_SEQUENCES=500 $(BIN)/python -m pytest tests/clouds/aws/sizes tests/plan/review/following
+	INFERENCE_PLATFORM_SEQUENCES=500 $(BIN)/python -m pytest tests/clouds/aws/sizes tests/plan/review/following tests/provider_model
 	INFERENCE_PLATFORM_FLEETS=40 $(BIN)/python -m pytest tests/adopting/test_fleets.py
 
 test-engine: env ## Build the Pulumi CLI and its Kubernetes provider once per user, and test the program with them

@@ -14,8 +14,13 @@ from typing import Any
 import simpy
 
 Steps = Generator[simpy.Event, Any, None]
-_TERMINATES = 120
-"""Seconds until EC2 has terminated an instance."""
+ZONE = "topology.kubernetes.io/zone"
+_TERMINATES, _PAUSE, _PATIENCE, _AGAIN = 120, 60, 900, 10
+"""Seconds until EC2 has terminated an instance; that EKS waits after a drain, and for one; between two attempts."""
+
+
+class RefusedError(Exception):
+    """A cloud gives up."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,25 @@ class Load:
         return bool(self.body["spec"][key] != other.body["spec"][key])
 
 
+@dataclass(frozen=True)
+class Budget:
+    """A PodDisruptionBudget."""
+
+    namespace: str
+    spec: Mapping[str, Any]
+
+    def covers(self, load: Load) -> bool:
+        selector = (self.spec.get("selector") or {}).get("matchLabels") or {}
+        labels = (load.template.get("metadata") or {}).get("labels") or {}
+        return f" {self.namespace}/" in load.title and selector.items() <= labels.items()
+
+    def least(self, replicas: int) -> int:
+        """Return how many replicas must be ready."""
+        if "minAvailable" in self.spec:
+            return _amount(self.spec["minAvailable"], replicas, up=True)
+        return replicas - _amount(self.spec["maxUnavailable"], replicas, up=True)
+
+
 @dataclass
 class Group:
     """Nodes of one kind.
@@ -81,8 +105,8 @@ class Group:
         most: Nodes at most.
         at_once: Nodes that are replaced at once.
         surges: Whether new nodes start before old ones go.
-        is_limited: Whether ``most`` also limits the nodes that start before old ones go: Karpenter keeps to the
-            limits of a pool, and EKS raises the maximum of a managed group during an update.
+        is_limited: Whether ``most`` also limits the nodes that start before old ones go: reserved instances.
+        is_patient: Whether its deletion waits for disruption budgets: that of a pool of Karpenter.
         leaves: Whether the group takes no more pods.
         is_foreign: Whether the nodes belong to somebody else, who has made them fit.
     """
@@ -95,6 +119,7 @@ class Group:
     at_once: int = 1
     surges: bool = True
     is_limited: bool = False
+    is_patient: bool = False
     leaves: bool = False
     is_foreign: bool = False
     nodes: list["Node"] = field(default_factory=list)
@@ -201,6 +226,7 @@ class Cluster:
     def __init__(self, env: simpy.Environment) -> None:
         self.env = env
         self.groups: dict[str, Group] = {}
+        self.budgets: list[Budget] = []
         self.loads: dict[str, Load] = {}
         self.replicas: dict[str, list[Replica]] = {}
         self.restarted: Counter[str] = Counter()
@@ -380,36 +406,84 @@ class Cluster:
     # Node groups
 
     def drain(self, name: str) -> Steps:
-        """Take a group away: all its nodes are drained at once."""
+        """Take a group away: all its nodes are drained at once.
+
+        Karpenter waits for disruption budgets as long as it takes; EKS terminates the nodes all the same.
+        """
         group = self.groups[name]
         group.leaves = True
-        ends = [end for node in group.nodes for end in self._evict(node)]
-        yield simpy.AllOf(self.env, ends)
+        if group.is_patient:
+            yield from self._drain(list(group.nodes), patience=None)
+        else:
+            yield simpy.AllOf(self.env, [end for node in group.nodes for end in self._evict(node)])
         yield self.env.timeout(_TERMINATES if group.nodes else 0)
         del self.groups[name]
         self.wake()
 
-    def roll(self, name: str, seconds: float) -> Steps:
-        """Replace the nodes of a group, some at a time."""
+    def update(self, name: str, seconds: float, *, forced: bool) -> Steps:
+        """Update a managed group (EKS user guide, "Understand each phase of node updates").
+
+        By default, new nodes come first: two per zone, or as many as are updated at once. Then old ones are drained
+        and terminated, and the Auto Scaling group starts others for them. Nobody waits until pods serve again, except
+        through a disruption budget, for 15 minutes.
+
+        Raises:
+            RefusedError: a drain took too long.
+        """
         group = self.groups[name]
-        old = [node for node in group.nodes if not node.cordoned]
+        old = list(group.nodes)
+        if group.surges and old:
+            yield self.env.timeout(seconds)
+            more = max(2 * max(1, len(group.labels.get(ZONE, ()))), group.at_once)
+            group.nodes += [Node(group, group.room) for _ in range(more)]
+            for node in old:
+                node.cordoned = True
+            self.wake()
+        while old:
+            batch, old = old[: group.at_once], old[group.at_once :]
+            yield from self._drain(batch, patience=None if forced else _PATIENCE)
+            yield self.env.timeout(_PAUSE)
+            group.nodes = [node for node in group.nodes if node not in batch]
+            launched = self.env.process(self._launch(group, len(batch), seconds))
+            if not group.surges:
+                yield launched
+
+    def drift(self, name: str, seconds: float) -> Steps:
+        """Replace the nodes of a pool as Karpenter does ("Disruption"): each new node first."""
+        group = self.groups[name]
+        old = list(group.nodes)
         while old and not (group.is_limited and len(group.nodes) >= group.most):
             batch, old = old[: group.at_once], old[group.at_once :]
-            if group.surges:
-                yield self.env.timeout(seconds)
-                group.nodes += [Node(group, group.room) for _ in batch]
+            yield self.env.process(self._launch(group, len(batch), seconds))
             for node in batch:
                 node.cordoned = True
-            yield simpy.AllOf(self.env, [end for node in batch for end in self._evict(node)])
-            yield self.env.timeout(_TERMINATES)
+            yield from self._drain(batch, patience=None)
             group.nodes = [node for node in group.nodes if node not in batch]
-            if not group.surges:
-                yield self.env.timeout(seconds)
-                group.nodes += [Node(group, group.room) for _ in batch]
-            self.wake()
-            # Both EKS and Karpenter wait for the pods that a disruption budget protects.
-            while any(self._ready(title) < load.replicas for title, load in self.loads.items()) and old:
-                yield self.changed
+
+    def _launch(self, group: Group, number: int, seconds: float) -> Steps:
+        yield self.env.timeout(seconds)
+        group.nodes += [Node(group, group.room) for _ in range(number)]
+        self.wake()
+
+    def _drain(self, nodes: list[Node], patience: float | None) -> Steps:
+        """End the pods of some nodes as far as disruption budgets allow; the controllers create others."""
+        began = self.env.now
+        ends = []
+        for node in nodes:
+            node.cordoned = True
+            for title, replicas in list(self.replicas.items()):
+                for replica in [each for each in replicas if node in each.nodes]:
+                    while not self._may_be_evicted(title):
+                        if patience is not None and self.env.now - began >= patience:
+                            raise RefusedError(f"PodEvictionFailure: {title} has a disruption budget")
+                        yield self.changed | self.env.timeout(_AGAIN)
+                    ends.append(self._retire(replica))
+                    self._add(self.loads[title])
+        yield simpy.AllOf(self.env, ends)
+
+    def _may_be_evicted(self, title: str) -> bool:
+        load, ready = self.loads[title], self._ready(title)
+        return all(ready - 1 >= budget.least(load.replicas) for budget in self.budgets if budget.covers(load))
 
     # What is short
 

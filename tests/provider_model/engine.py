@@ -6,15 +6,14 @@ or the program says otherwise; deletions come last, dependents first; after an e
 is deleted. Waits end at the custom timeout, else at the provider's own.
 """
 
-import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 import simpy
 
-from tests.provider_model.cluster import Short, Steps
+from tests.provider_model.cluster import RefusedError, Short, Steps
 from tests.provider_model.diff import Path, changed_paths, is_at
 from tests.provider_model.facts import Facts, facts_of
 from tests.provider_model.program import Declared, Program
@@ -39,6 +38,7 @@ class Outcome:
         restarted: Replicas that were replaced, by workload.
         short: What workloads lacked.
         lost: What is gone although something needs it.
+        without_effect: Fields that the provider takes over into the state and sends to nobody.
     """
 
     failed: str = ""
@@ -47,6 +47,7 @@ class Outcome:
     restarted: dict[str, int] = field(default_factory=dict)
     short: dict[str, Short] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
+    without_effect: list[str] = field(default_factory=list)
 
 
 class Engine:
@@ -192,19 +193,21 @@ class Engine:
         if refused:
             self._fail(f"{new.title}: {refused}")
             return
+        if operation == "update":
+            fields = [name for name in facts_of(new.type).sticky if any(path[0] == name for path in paths)]
+            self.outcome.without_effect += [f"{new.title}: {name}" for name in fields]
         after = self.world.applied(operation, new, old, paths)
         yield from self._within(new, operation, self.world.work(operation, after, old, paths))
 
     def _within(self, resource: Declared, operation: str, work: Steps) -> Steps:
         limit = limit_of(resource, operation)
         process = self.env.process(_until_interrupted(work))
-        if limit is None:
-            yield process
-            return
-        yield process | self.env.timeout(limit)
+        yield process if limit is None else process | self.env.timeout(limit)
         if not process.triggered:
             process.interrupt()
-            self._fail(f"{resource.title}: {operation} timed out after {limit / 60:.0f} minutes")
+            self._fail(f"{resource.title}: {operation} timed out after {(limit or 0) / 60:.0f} minutes")
+        elif process.value:
+            self._fail(f"{resource.title}: {process.value}")
 
     def _delete(self, old: Live) -> Steps:
         declared = old.declared
@@ -247,9 +250,15 @@ class Engine:
         self.outcome.failed = self.outcome.failed or reason
 
 
-def _until_interrupted(work: Steps) -> Steps:
-    with contextlib.suppress(simpy.Interrupt):
+def _until_interrupted(work: Steps) -> Generator[simpy.Event, Any, str]:
+    """Do the work of an operation; return why the cloud gave up, if it did."""
+    try:
         yield from work
+    except RefusedError as error:
+        return str(error)
+    except simpy.Interrupt:
+        pass
+    return ""
 
 
 def _same(one: Live, other: Live) -> bool:

@@ -16,7 +16,8 @@ class Facts:
     Attributes:
         forces_new: Fields that only another resource can have otherwise.
         decreases: Fields that only another resource can have less of.
-        sticky: Fields that stay as they were at the creation, whatever an update says.
+        sticky: Fields that no update sends.
+        born_with: Fields whose resources stay those of the creation.
         unique: Fields that no two resources can share.
         first: Whether a replacement comes after the deletion; None if that depends on the name.
         named: The field of the name.
@@ -28,6 +29,7 @@ class Facts:
     forces_new: tuple[str, ...] = ()
     decreases: tuple[str, ...] = ()
     sticky: tuple[str, ...] = ()
+    born_with: tuple[str, ...] = ()
     unique: tuple[str, ...] = ()
     first: bool | None = None
     named: str = ""
@@ -71,6 +73,7 @@ def _facts(row: Mapping[str, Any]) -> Facts:
         forces_new=tuple(row.get("forces_new", ())),
         decreases=tuple(row.get("decreases", ())),
         sticky=tuple(row.get("sticky", ())),
+        born_with=tuple(row.get("born_with", ())),
         unique=tuple(row.get("unique", ())),
         first=row.get("first"),
         named=row.get("named", ""),

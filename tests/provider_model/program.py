@@ -71,6 +71,8 @@ class Program:
     resources: tuple[Declared, ...] = ()
     reads: frozenset[str] = frozenset()
     """URNs of what the program only reads."""
+    reserved: Mapping[str, int] = field(default_factory=dict)
+    """Instances of the account's capacity reservations, by ID."""
 
     @property
     def sources(self) -> ValueSources:

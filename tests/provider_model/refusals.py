@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _CLUSTER = "aws:eks/cluster:Cluster"
 _NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
-_KEY = "aws:kms/key:Key"
+_KEY, _ROLE = "aws:kms/key:Key", "aws:iam/role:Role"
 _VPC, _SUBNET = "aws:ec2/vpc:Vpc", "aws:ec2/subnet:Subnet"
 _OF_PODS = "kubernetes.io/role/cni"
 """Tag of subnets in which the VPC CNI plugin gives addresses to pods (ENABLE_SUBNET_DISCOVERY)."""
@@ -126,14 +126,17 @@ def _things(world: "World") -> "frozenset[Thing]":
     return frozenset(other.thing for other in world.existing)
 
 
-def keys_gone(world: "World") -> Iterator[str]:
-    """Yield what is encrypted with a key that is gone: KMS refuses no deletion ("Deleting AWS KMS keys")."""
+def needed_gone(world: "World") -> Iterator[str]:
+    """Yield what needs a key or a role that is gone.
+
+    KMS and IAM refuse no deletion because of what uses them ("Deleting AWS KMS keys"; "Delete roles").
+    """
     things = _things(world)
     for other in world.existing:
-        for field in ("encryptionConfig", "kmsKeyId"):
+        for field in ("encryptionConfig", "kmsKeyId", "roleArn", "nodeRoleArn"):
             for urn, turn in other.uses.get(field, ()):
-                if _type(urn) == _KEY and (urn, turn) not in things:
-                    yield f"{other.declared.title} is encrypted with {urn.rpartition('::')[2]}, which is deleted"
+                if _type(urn) in (_KEY, _ROLE) and (urn, turn) not in things:
+                    yield f"{other.declared.title} needs {urn.rpartition('::')[2]}, which is deleted"
 
 
 def objects_gone(world: "World") -> Iterator[str]:

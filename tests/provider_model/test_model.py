@@ -124,7 +124,8 @@ class TestRefusals:
         _, same, outcome = ups(World(), own, own, program(encrypted("arn:aws:kms:::key/other")))
         assert same.lost == []
         assert outcome.failed == ""
-        assert outcome.lost == [f"{CLUSTER} x is encrypted with x, which is deleted"]
+        assert outcome.lost == [f"{CLUSTER} x needs x, which is deleted"]
+        assert outcome.without_effect == [f"{CLUSTER} x: encryptionConfig"]
 
     def test_a_subnet_in_use(self) -> None:
         def network(*names: str) -> Program:
@@ -159,6 +160,7 @@ def with_pods(
     group: str = "a",
     version: str = "1.34",
     budget: str = "",
+    reserved: int = 0,
     timeouts: Mapping[str, float] = {"create": 7200.0, "update": 7200.0},
 ) -> Program:
     """Return a Deployment on the nodes of a managed group, or of a pool with a budget."""
@@ -189,12 +191,17 @@ def with_pods(
         }
         spec = {"template": template, "disruption": {"budgets": [{"nodes": budget}]}}
         metadata = {"name": group}
-        nodes = made(POOL, {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": metadata, "spec": spec})
+        of_class = {"capacityReservationSelectorTerms": [{"id": "cr-1"}]}
+        nodes = [
+            made(CLASS, {"kind": "EC2NodeClass", "metadata": metadata, "spec": of_class}),
+            made(POOL, {"kind": "NodePool", "metadata": metadata, "spec": spec}, urn(CLASS)),
+        ]
     else:
-        nodes = made(GROUP, {"labels": dict(labels), "version": version}, name=f"nodes-{group}")
+        nodes = [made(GROUP, {"labels": dict(labels), "version": version}, name=f"nodes-{group}")]
     deployed = made(DEPLOYMENT, body, timeouts=timeouts)
-    found = program(nodes, deployed, workloads=(workload,), groups=(state,))
-    return dataclasses.replace(found, snapshot=dataclasses.replace(found.snapshot, stack=str(node)))
+    found = program(*nodes, deployed, workloads=(workload,), groups=(state,))
+    snapshot = dataclasses.replace(found.snapshot, stack=str(node))
+    return dataclasses.replace(found, snapshot=snapshot, reserved={"cr-1": reserved})
 
 
 @pytest.fixture(autouse=True)
@@ -233,6 +240,11 @@ class TestPods:
         """New nodes start before the pods of old ones are evicted, one node after the other."""
         assert self.effect(with_pods(2), with_pods(2, version="1.35")) == (2, 1, 20.0)
 
+    def test_nodes_that_start_too_late(self) -> None:
+        """Two nodes come first; the third pod, evicted after 140 s, waits for the node launched after 70."""
+        slow = [with_pods(3, node=200.0, version=version) for version in ("1.34", "1.35")]
+        assert self.effect(*slow) == (3, 1, 10.0 + 10.0 + (70.0 + 200.0 - 140.0 + 10.0))
+
     def test_another_group(self) -> None:
         """The old group goes last and all its pods at once; they wait for nodes of the new one."""
         assert self.effect(with_pods(2), with_pods(2, group="b")) == (2, 2, 70.0)
@@ -241,8 +253,10 @@ class TestPods:
         assert self.effect(with_pods(2, budget="1"), with_pods(2, budget="1", version="1.35")) == (2, 1, 20.0)
 
     def test_a_pool_without_a_spare_node(self) -> None:
-        full = [with_pods(2, most=2, budget="1", version=version) for version in ("1.34", "1.35")]
-        assert self.effect(*full) == (0, 0, 0.0)
+        """Karpenter starts a node before it drains one, and a reservation has no more of them."""
+        for reserved, restarts in ((2, 0), (3, 2)):
+            revisions = [with_pods(2, budget="1", version=each, reserved=reserved) for each in ("1.34", "1.35")]
+            assert self.effect(*revisions)[0] == restarts
 
     def test_pods_that_no_node_accepts(self) -> None:
         (outcome,) = ups(World(), with_pods(1, selector={"of": "b"}))

@@ -11,7 +11,7 @@ from components.plan.review.snapshot import Snapshot, WorkloadState
 from components.plan.review.starts import grace_seconds, start_estimate
 from components.plan.starts.reading import shape_facts
 from tests.provider_model import refusals
-from tests.provider_model.cluster import Cluster, Group, Load, Short, Start, Steps
+from tests.provider_model.cluster import ZONE, Budget, Cluster, Group, Load, Short, Start, Steps
 from tests.provider_model.diff import Path, is_at, placeholders
 from tests.provider_model.facts import facts_of
 from tests.provider_model.program import Declared, Program
@@ -87,6 +87,11 @@ class World:
         self._loads = {state.title: self._load(state, snapshot) for state in snapshot.workloads}
         self._served = {state.title: state.served for state in snapshot.workloads}
         self.cluster.begin()
+        self.cluster.budgets = [
+            Budget(str(resource.inputs["metadata"].get("namespace")), resource.inputs["spec"])
+            for resource in program.resources
+            if resource.kind == "PodDisruptionBudget"
+        ]
         if not any(resource.type == NODE_GROUP or resource.kind == NODE_POOL for resource in program.resources):
             self.cluster.groups.setdefault(_OTHERS, Group(_OTHERS, {}, (), _MANY, _MANY, is_foreign=True))
         registered = {resource.title for resource in program.resources}
@@ -107,7 +112,7 @@ class World:
 
     def lost(self) -> list[str]:
         """Return what is gone although something needs it."""
-        return [*self._lost, *refusals.keys_gone(self), *refusals.objects_gone(self)]
+        return [*self._lost, *refusals.needed_gone(self), *refusals.objects_gone(self)]
 
     def _load(self, state: WorkloadState, snapshot: Snapshot) -> Load:
         weights, layers = next(
@@ -153,8 +158,9 @@ class World:
         if old is not None and operation == "update":
             for path in new.ignored:
                 _put(inputs, path, old.inputs)
-            sticky = facts_of(new.type).sticky
-            uses |= {name: old.uses.get(name, frozenset()) for name in sticky if old.uses.get(name)}
+            facts = facts_of(new.type)
+            kept = [*facts.sticky, *facts.born_with]
+            uses |= {name: old.uses.get(name, frozenset()) for name in kept if old.uses.get(name)}
         if new.type.startswith("kubernetes:"):
             provider = self.live.get(new.provider)
             if provider is not None:
@@ -287,7 +293,8 @@ class World:
         group.at_once, group.surges, group.most = changed.at_once, changed.surges, changed.most
         if any(is_at(path, _ROLLS) for path in paths):
             # EKS goes on although nobody waits any more.
-            yield self.env.process(self.cluster.roll(_key(live), self._node_seconds))
+            forced = bool(live.inputs.get("forceUpdateVersion"))
+            yield self.env.process(self.cluster.update(_key(live), self._node_seconds, forced=forced))
 
     @property
     def _node_seconds(self) -> float:
@@ -295,7 +302,8 @@ class World:
 
     def _managed(self, live: Live) -> Group:
         inputs = live.inputs
-        types = inputs.get("instanceTypes") or ()
+        templates = [self.live[urn].inputs for urn, _ in live.uses.get("launchTemplate", ()) if urn in self.live]
+        types = inputs.get("instanceTypes") or [each["instanceType"] for each in templates if "instanceType" in each]
         zones = {
             str(subnet.inputs["availabilityZone"])
             for urn, _ in live.uses.get("subnetIds", ())
@@ -307,7 +315,7 @@ class World:
             "eks.amazonaws.com/capacityType": frozenset([inputs.get("capacityType", "ON_DEMAND")]),
             "kubernetes.io/os": frozenset(["linux"]),
             "kubernetes.io/arch": frozenset(["arm64" if "ARM" in str(inputs.get("amiType")) else "amd64"]),
-            "topology.kubernetes.io/zone": frozenset(zones),
+            ZONE: frozenset(zones),
         }
         effects = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
         taints = tuple(
@@ -341,19 +349,33 @@ class World:
         labels["karpenter.sh/nodepool"] = frozenset([live.inputs["metadata"]["name"]])
         taints = tuple(t for t in template["spec"].get("taints") or () if t["effect"] != "PreferNoSchedule")
         room, most = self._size(live)
+        reserved = self._reserved(template["spec"]["nodeClassRef"]["name"])
         budgets = (spec.get("disruption") or {}).get("budgets") or [{"nodes": "10%"}]
         counts = [int(str(each["nodes"])) for each in budgets if str(each["nodes"]).isdigit()]
         at_once = max(1, min(counts, default=1))
         self.cluster.groups[_key(live)] = Group(
-            _key(live), labels, taints, room, most, at_once=at_once, is_limited=True
+            *(_key(live), labels, taints, room, reserved or most),
+            at_once=at_once,
+            is_limited=bool(reserved),
+            is_patient=True,
         )
         self.cluster.wake()
+
+    def _reserved(self, name: str) -> int:
+        """Return the reserved instances of an EC2NodeClass; 0 without a reservation."""
+        classes = [
+            live.inputs["spec"]
+            for live in self.live.values()
+            if live.declared.kind == NODE_CLASS and live.inputs["metadata"]["name"] == name
+        ]
+        terms = [term for spec in classes for term in spec.get("capacityReservationSelectorTerms") or ()]
+        return sum(self._program.reserved.get(term.get("id"), 0) for term in terms)
 
     def _drift(self, urn: str) -> None:
         """Karpenter replaces nodes that are not as their pool says; nobody waits for it."""
         key = _key(self.live[urn])
         if key in self.cluster.groups:
-            self.env.process(self.cluster.roll(key, self._node_seconds))
+            self.env.process(self.cluster.drift(key, self._node_seconds))
 
     def _drift_of_class(self, live: Live) -> None:
         name = live.inputs["metadata"]["name"]

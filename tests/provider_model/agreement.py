@@ -1,0 +1,97 @@
+"""What ``plan`` says of an update, held against what the provider model does."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from components.plan.review.compare import review
+from components.plan.review.resources import PROTECTED
+from components.plan.review.review import Blast, Interruption, Review
+from tests.provider_model.engine import Engine, Outcome
+from tests.provider_model.program import Program
+from tests.provider_model.world import World
+
+_ROUNDING = 60
+"""Seconds: readers get whole minutes."""
+
+
+def refusals(result: Review) -> list[str]:
+    """Return why ``plan`` says that an update must not be deployed."""
+    errors = [
+        f"{finding.path or finding.kind}: {finding.reason}"
+        for finding in result.head.findings
+        if finding.severity == "error" and not finding.ignored
+    ]
+    protected = [f"{change.title}: {change.note}" for change in result.changes if change.note == PROTECTED]
+    return [*filter(None, [result.head.failed]), *errors, *protected]
+
+
+def update(world: World, before: Program | None, after: Program) -> tuple[Review, Outcome | None, list[str]]:
+    """Plan an update, deploy it unless the plan refuses it, and compare.
+
+    Args:
+        world: What exists.
+        before: The revision that is deployed; None without one.
+        after: The revision to deploy.
+
+    Returns:
+        The review, what the model did, and in what both disagree.
+    """
+    result = review(after.snapshot, before.snapshot if before else None)
+    if refusals(result):
+        return result, None, []
+    outcome = Engine(world, after).run()
+    return result, outcome, list(_disagreements(result, outcome, minutes=not world.slow))
+
+
+def _disagreements(result: Review, outcome: Outcome, *, minutes: bool) -> Iterator[str]:
+    if outcome.failed:
+        yield f"the update fails: {outcome.failed}"
+    yield from (f"lost: {text}" for text in outcome.lost)
+    if outcome.failed or result.base is None:
+        return
+    yield from _changes(result, outcome)
+    yield from _restarts(result, outcome, minutes=minutes)
+
+
+def _changes(result: Review, outcome: Outcome) -> Iterator[str]:
+    said = Counter(
+        (change.kind.value, change.urn.rpartition("$")[2]) for change in result.changes if not change.former
+    )
+    did = Counter((kind.value, urn.rpartition("$")[2]) for urn, kind in outcome.changes.items())
+    renamed = {change.urn for change in result.changes if change.former}
+    for kind, name in sorted((did - said).elements()):
+        if not any(urn.endswith(name) for urn in renamed):
+            yield f"{name} is {kind}, and the plan does not say so"
+    for kind, name in sorted((said - did).elements()):
+        yield f"{name} is not {kind}, and the plan says so"
+
+
+def _restarts(result: Review, outcome: Outcome, *, minutes: bool) -> Iterator[str]:
+    said = {blast.title: blast for blast in result.blasts}
+    for title in sorted({*said, *outcome.restarted}):
+        blast, count = said.get(title), outcome.restarted.get(title, 0)
+        expected = blast.replicas if blast and _restarts_pods(blast) else 0
+        # A replica that restarts twice is one that restarts.
+        actual = min(count, max(expected, 1)) if count and expected else count
+        if actual != expected:
+            yield f"{title}: {count} replicas restart, and the plan says {expected}"
+        elif minutes and blast and expected:
+            yield from _minutes(title, blast, outcome)
+
+
+def _restarts_pods(blast: Blast) -> bool:
+    return blast.disruption in (Interruption.GAP, Interruption.SURGE)
+
+
+def _minutes(title: str, blast: Blast, outcome: Outcome) -> Iterator[str]:
+    """The plan never says less than what happens, and not much more: pods rarely take their whole grace period."""
+    short = outcome.short.get(title)
+    missing, seconds = (short.most, short.seconds) if short else (0, 0.0)
+    if blast.seconds is None:
+        return
+    if missing > blast.short:
+        yield f"{title}: {missing} replicas are missing at once, and the plan says {blast.short}"
+    if seconds > blast.seconds + _ROUNDING:
+        yield f"{title}: short for {seconds:.0f} s, and the plan says {blast.seconds}"
+    if blast.seconds > 1.5 * seconds + 5 * _ROUNDING:
+        yield f"{title}: short for only {seconds:.0f} s, and the plan says {blast.seconds}"
