@@ -45,7 +45,8 @@ def check_timeouts(
     if not outlasting:
         return
     longest, seconds = max(outlasting.items(), key=lambda item: item[1])
-    others = f"; {len(outlasting) - 1} more resources may take longer than the session" if len(outlasting) > 1 else ""
+    more = len(outlasting) - 1
+    others = f"; {more} more resource{'s' * (more > 1)} may take longer than the session" if more else ""
     if waits.session:
         known = f"the credentials of an update last {span(session)}"
     else:

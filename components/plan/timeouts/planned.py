@@ -70,10 +70,12 @@ def planned_timeouts(
     expected: dict[str, int] = {}
     drains = dict.fromkeys((group.name for group in groups), 0)
     for item, workload in fleet.workloads:
-        start = longest_start(workload.body, replica_facts(workload, shapes.get(title_of(workload)), environment))
+        facts = replica_facts(workload, shapes.get(title_of(workload)), environment)
+        start = longest_start(workload.body, facts)
         most = max(workload.replicas, workload.most or 0)
         pods[key_of(workload.body)] = pod_timeouts(workload.body, start, workload.replicas, most)
-        if not workload.operated and environment.waits.for_models:
+        # A start of unknown length has a generous timeout, which is no estimate.
+        if facts.weights is not None and not workload.operated and environment.waits.for_models:
             expected[title_of(workload)] = update_seconds(workload.body, start, most)
         drained = drain_seconds(item, workload, start, most)
         for group in groups:
