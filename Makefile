@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 STACK ?= local
+# By uv, unless ci/install.py could not use it; the shell decides, after that has run.
+EDITABLE = $$(test -x $(BIN)/uv && echo $(BIN)/uv pip install --python $(BIN)/python || \
+  echo $(BIN)/python -m pip install --disable-pip-version-check) --quiet --no-deps --no-build-isolation
 
 .DEFAULT_GOAL := help
 .PHONY: help env browser screenshots up down preview destroy check test test-engine test-fast test-long test-versions format bench lock policy-env arguments schema-golden stable-names sdks dist sbom check-release release-notes acceptance-aws settings-schema templates findings-page site core-schemas clean
@@ -17,8 +20,8 @@ $(INSTALLED): requirements.lock ci/installer.lock pyproject.toml workbench/pypro
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is required, found " + sys.version.split()[0] + ": make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python ci/install.py requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e ./workbench --config-settings editable_mode=compat
+	@$(EDITABLE) -e .
+	@$(EDITABLE) -e ./workbench --config-settings editable_mode=compat
 	@touch $@
 
 up: env ## Start the simulated cluster and deploy the local stack to it
