@@ -10,6 +10,7 @@ import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from releasing import programs
+from releasing.checks import check_programs
 from releasing.programs import PACKAGES, build_programs, write_wheels
 from releasing.sources import ReleaseError, ReleaseSource
 
@@ -124,3 +125,16 @@ def test_a_program_is_compiled_for_another_platform_with_the_same_bytes(
 
 def test_both_sides_name_the_same_packages() -> None:
     assert tuple(f"inference_platform_cluster{end.replace('-', '_')}" for end in PACKAGES) == wheels.PACKAGES
+
+
+def test_wheels_are_checked_without_compiling(source: ReleaseSource, built: Path, tmp_path: Path) -> None:
+    """Those that are there, or stand-ins; a package without a program is found."""
+    out = tmp_path / "out"
+    out.mkdir()
+    assert check_programs(source, out, tmp_path / "stand-ins").startswith("wheels of stand-ins for 4 platforms")
+    write_wheels(source, built, out, "linux-amd64")
+    assert check_programs(source, out, tmp_path / "real").startswith("2 wheels")
+    live = next(out.glob("*_live-*.whl"))
+    live.unlink()
+    with pytest.raises(ReleaseError, match="inference-platform-cluster-live"):
+        check_programs(source, out, tmp_path / "half")

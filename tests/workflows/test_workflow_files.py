@@ -190,7 +190,7 @@ def test_a_release_is_signed_and_published_without_the_code_of_the_project() -> 
     scripts = {name: [step["run"] for step in job["steps"] if "run" in step] for name, job in jobs.items()}
     assert all(script.startswith("make ") for script in scripts["build"])
     targets = {script.split()[1] for script in scripts["build"]}
-    assert targets == {"env", "release-notes", "sdks", "check-release"}
+    assert targets == {"env", "release-notes", "sdks", "check-release", "dist"}
     assert all(re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE) for target in targets)
     assert scripts["attest"] == scripts["pypi"] == []
     (script,) = scripts["github"]

@@ -13,6 +13,7 @@ import zipfile
 from pathlib import Path
 
 from .distributions import PLATFORMS, build, run_hook
+from .programs import PACKAGES, TAGS, write_wheels
 from .sbom import write_sbom
 from .sources import ReleaseError, ReleaseSource
 
@@ -49,6 +50,7 @@ def check(source: ReleaseSource, out: Path) -> None:
         _run([sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(out / f"{source.stem}.tar.gz")])
         _report("metadata", "twine check --strict")
         _report("command line", _check_command(source, wheel, Path(place, "command")))
+        _report("programs", check_programs(source, out, Path(place, "programs")))
         archive = out / f"pulumi-resource-{source.name}-v{source.version}-{PLATFORMS[0]}.tar.gz"
         _report("plugin", _check_plugin(source, archive, Path(place, "plugin")))
 
@@ -104,6 +106,43 @@ def _check_command(source: ReleaseSource, wheel: Path, folder: Path) -> str:
         raise ReleaseError(f"workbench --version prints {version!r}, not {source.version}")
     (folder / "model.yaml").write_text(source.read(_MODEL))
     return f"{version}; {_run([workbench, 'validate', 'model.yaml'], folder)}"
+
+
+def check_programs(source: ReleaseSource, out: Path, folder: Path) -> str:
+    """Check the wheels of the programs, or of stand-ins where ``make dist`` has built none: nothing is compiled.
+
+    Their metadata must be accepted by PyPI, and one name must install the programs of both packages.
+    """
+    stem = f"{source.name.replace('-', '_')}_cluster"
+    wheels = sorted(out.glob(f"{stem}*-{source.version}-*.whl"))
+    what = f"{len(wheels)} wheels"
+    if not wheels:
+        what = f"wheels of stand-ins for {len(TAGS)} platforms"
+        built, module = folder / "built", folder / "module"
+        for made in (built, module):
+            made.mkdir(parents=True)
+        (module / "LICENSE").write_text("a license")
+        names = [name for group in PACKAGES.values() for name in group]
+        entry = {"inputs": "none", "modules": [["example.org/module", "v1.0.0", str(module)]]}
+        (built / "programs.json").write_text(json.dumps(dict.fromkeys(names, entry)))
+        for name in names:
+            (built / name).write_text("#!/bin/sh\n")
+        wheels = [wheel for platform in TAGS for wheel in write_wheels(source, built, folder, platform)]
+    _run([sys.executable, "-m", "twine", "check", "--strict", *map(str, wheels)])
+    for platform in {wheel.stem.rpartition("-")[2] for wheel in wheels}:
+        site = folder / platform
+        found = ["--no-index", "--find-links", str(wheels[0].parent), "--only-binary=:all:", "--platform", platform]
+        name = f"{source.name}-cluster=={source.version}"
+        _run([sys.executable, "-m", "pip", "install", "--quiet", *found, "--target", str(site), name])
+        missing = [
+            program
+            for end, programs in PACKAGES.items()
+            for program in programs
+            if not (site / f"{stem}{end.replace('-', '_')}" / "bin" / program).exists()
+        ]
+        if missing:
+            raise ReleaseError(f"{name} for {platform} installs no {', '.join(missing)}")
+    return f"{what} are valid, and one name installs all programs"
 
 
 def _check_plugin(source: ReleaseSource, archive: Path, folder: Path) -> str:

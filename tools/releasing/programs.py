@@ -155,7 +155,13 @@ class ProgramWheel:
         lines += ["Requires-Python: >=3.11", *(f"License-File: {name}" for name in licenses)]
         if self.name.endswith("-cluster"):  # one name brings all programs
             lines.append(f"Requires-Dist: {self.name}-live=={self.source.version}")
-        return "\n".join(lines) + "\n"
+        lines.append("Description-Content-Type: text/plain")
+        text = (
+            f"{', '.join(self.programs)}, compiled for the simulated cluster of {self.source.name}, which uses them "
+            "if they are installed. programs.json has the digest of their inputs, .dist-info the licenses and a "
+            "bill of materials."
+        )
+        return "\n".join(lines) + f"\n\n{text}\n"
 
     def _bill(self, modules: Mapping[tuple[str, str], Path]) -> str:
         """Return the bill of materials (CycloneDX 1.6, in the place of PEP 770)."""
