@@ -22,7 +22,8 @@ ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs/pictures"
 PLAN = ("plan", "stacks/models/qwen-chat.yaml", "stacks/models/gemma-elastic.yaml", "--cluster", "eks")
 WATCH = ("watch", "--once")
-_WIDTH = 142
+_WIDTHS = {"plan": 80, "watch": 142}
+"""Columns of the terminal of a command; a fleet is watched in a wider one."""
 _MODELS = ("llmkube-autoscaled", "gemma-elastic", "qwen-chat", "kthena-autoscaled")
 _LOADS = {"phi4-autoscaled": "10..40", "gemma-elastic": "1..4", "qwen-chat": "2"}
 """Models under load, and their requests per second."""
@@ -62,15 +63,15 @@ _FORMAT = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="ht
 
 
 def printed(arguments: tuple[str, ...], folder: Path = ROOT, **variables: str) -> str:
-    """Return what a command prints on a terminal of the pictures' width."""
+    """Return what a command prints on a terminal of the picture's width."""
     command = [sys.executable, "-m", "workbench", *arguments]
-    env = _environment(variables)
+    env = _environment({"COLUMNS": str(_width(arguments)), **variables})
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=True).stdout
 
 
 def picture(arguments: tuple[str, ...], text: str) -> str:
     """Return the SVG of a terminal with a command and what it printed."""
-    console = Console(record=True, width=_WIDTH, file=io.StringIO(), force_terminal=True)
+    console = Console(record=True, width=_width(arguments), file=io.StringIO(), force_terminal=True)
     console.print(Text(f"$ workbench {' '.join(arguments)}", style="bold"))
     console.print(Text.from_ansi(text.rstrip()))
     title = f"workbench {arguments[0]}"
@@ -111,7 +112,11 @@ def _load(folder: Path, model: str, rate: str) -> "subprocess.Popen[bytes]":
 
 
 def _environment(variables: Mapping[str, str]) -> dict[str, str]:
-    return {**os.environ, "COLUMNS": str(_WIDTH), "NO_COLOR": "1", "PYTHONPATH": str(ROOT), **variables}
+    return {**os.environ, "NO_COLOR": "1", "PYTHONPATH": str(ROOT), **variables}
+
+
+def _width(arguments: tuple[str, ...]) -> int:
+    return _WIDTHS.get(arguments[0], _WIDTHS["plan"])
 
 
 if __name__ == "__main__":
