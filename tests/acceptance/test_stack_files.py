@@ -178,3 +178,15 @@ def test_nothing_is_changed_without_being_asked(command: str, project: Path, sta
     (told,) = [words for words in stand_in.commands if words.startswith(command)]
     assert "--skip-preview" not in told
     assert "--yes" not in told
+
+
+def test_attributes_that_a_kill_cut_off_are_deleted(project: Path, stand_in: StandIn) -> None:
+    """The real CLI cannot read a state beside an empty file of attributes (tests/real_engine/test_killed.py)."""
+    dev = cli(project)
+    assert dev.up(yes=True) == 0
+    (state,) = (project / ".workbench/pulumi/.pulumi/stacks").rglob("dev.json")
+    cut, whole = (state.with_name(f"{name}.attrs") for name in ("dev.json", "dev.json.bak"))
+    cut.write_text("")
+    whole.write_text("{}")
+    assert dev.up(yes=True) == 0
+    assert (cut.exists(), whole.exists()) == (False, True)

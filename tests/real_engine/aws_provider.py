@@ -9,8 +9,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import grpc
-from google.protobuf import empty_pb2
+import grpc  # type: ignore[import-untyped]
+from google.protobuf import empty_pb2  # type: ignore[import-untyped]
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
 
@@ -42,7 +42,7 @@ class Aws(provider_pb2_grpc.ResourceProviderServicer):
 
 def main() -> None:
     server = grpc.server(ThreadPoolExecutor(4), options=[("grpc.max_receive_message_length", 400 * 1024 * 1024)])
-    provider_pb2_grpc.add_ResourceProviderServicer_to_server(Aws(), server)  # type: ignore[no-untyped-call]
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(Aws(), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     sys.stdout.write(f"{port}\n")

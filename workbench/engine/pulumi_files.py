@@ -83,6 +83,7 @@ class StackFiles:
         """
         for folder in (self.state_folder, self.home, self.folder):
             private_folder(folder)
+        self._delete_cut_attributes()
         stored = dict(self.project.stored())
         if self._has_obsolete_key(stored):
             del stored[_SALT]
@@ -94,6 +95,16 @@ class StackFiles:
         _write(self.folder / "Pulumi.yaml", {"name": self.project.name, "runtime": "python"})
         _write(self.settings, stored)
         return config
+
+    def _delete_cut_attributes(self) -> None:
+        """Delete empty files of attributes, which a killed CLI leaves beside a state that is whole.
+
+        The file backend replaces a state at once, but writes its optional attributes in place (gocloud.dev,
+        blob/fileblob/attrs.go). An empty file of them makes the state unreadable: `failed to load checkpoint: EOF`.
+        """
+        for path in (self.home / ".pulumi").rglob("*.attrs"):
+            if path.stat().st_size == 0:
+                path.unlink(missing_ok=True)
 
     def _previous_keys(self) -> dict[str, Any]:
         """Return the encryption key of the previous copy."""
