@@ -43,6 +43,7 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
         "memory.md",
         "costs.md",
         "cold-starts.md",
+        "draining.md",
         "live.md",
         "benchmarks.md",
         "decisions/",

@@ -124,6 +124,8 @@ class ServedWorkload:
         tool_refusal: Error for requests with ``tool_choice: auto``; empty if it accepts them.
         inputs: Maximum texts in one embeddings request; None for no limit.
         truncates: Whether it truncates inputs that exceed its context, instead of rejecting them.
+        finishing: Seconds that the requests of a terminating pod have, until they are aborted; None for its whole
+            grace period.
     """
 
     namespace: str
@@ -153,6 +155,7 @@ class ServedWorkload:
     tool_refusal: str = ""
     inputs: int | None = None
     truncates: bool = False
+    finishing: float | None = None
     adapters: tuple[str, ...] = ()
     group: Mapping[str, str] = field(default_factory=dict)
 

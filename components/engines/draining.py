@@ -18,9 +18,14 @@ llama.cpp install (their Dockerfiles) and that of Ollama does not. Without ``cur
 without a shell ends as it would without a hook.
 """
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
+from .command_line import CommandLine
 from .metrics import PROMETHEUS, engine_metrics
+from .registry import engines
+from .settings import Setting
 
 QUIET_SECONDS = 10
 """How long a pod must have had no requests. It covers the time until gateways and kube-proxy have removed the pod,
@@ -71,6 +76,9 @@ _FOLLOWER_CHECK = """\
 _FETCH = "curl -sf --noproxy '*' -m {timeout} \"http://{host}:{port}{path}\""
 _COUNT = "awk '/^({gauges})[{{ ]/ {{ sum += $NF; seen = 1 }} END {{ if (seen) print sum }}'"
 
+_SLEEP = re.compile(r"(?:(?:/bin/)?(?:ba)?sh -c )?(?:/bin/)?sleep ([0-9]+)s?")
+"""A command that only sleeps."""
+
 Hook = dict[str, Any]
 """The ``lifecycle`` of a container."""
 
@@ -112,6 +120,54 @@ def follower_hook(engine: str, leader: str, port: int, grace: int, prefix: str =
 def drain_bound(grace: int) -> int:
     """Return the seconds after which a hook gives up, so that the engine can stop within the grace period."""
     return max(grace - STOP_SECONDS, grace // 2)
+
+
+def finishing_seconds(container: Mapping[str, Any], line: CommandLine, grace: int) -> float:
+    """Return how long requests in progress have after the deletion of a pod, until they are aborted.
+
+    A preStop hook that runs a script is taken to wait for requests, unless the script only sleeps.
+
+    Args:
+        container: The serving container.
+        line: Its command line.
+        grace: Termination grace period of the pod, in seconds.
+    """
+    slept = _slept_seconds(container)
+    if slept is None:
+        return drain_bound(grace)
+    own = _own_seconds(line)
+    return grace if own is None else min(grace, slept + own)
+
+
+def aborting_seconds(container: Mapping[str, Any], line: CommandLine) -> float | None:
+    """Return the seconds from the deletion of a pod until its requests are aborted; None if it may wait for them."""
+    return _slept_seconds(container) if _own_seconds(line) == 0 else None
+
+
+def _slept_seconds(container: Mapping[str, Any]) -> float | None:
+    """Return the seconds by which a preStop hook delays SIGTERM; None if it may wait for requests."""
+    hook = (container.get("lifecycle") or {}).get("preStop") or {}
+    if not hook.get("exec"):
+        return float((hook.get("sleep") or {}).get("seconds") or 0)
+    sleep = _SLEEP.fullmatch(" ".join(map(str, hook["exec"].get("command") or ())))
+    return float(sleep[1]) if sleep else None
+
+
+def _own_seconds(line: CommandLine) -> float | None:
+    """Return the seconds that an engine gives its requests after SIGTERM; None without a known limit."""
+    engine = engines().get(line.engine)
+    written = line.number_of(Setting.SHUTDOWN_TIMEOUT) if engine and engine.flag(Setting.SHUTDOWN_TIMEOUT) else None
+    if written is not None:
+        return written
+    return engine.finishes if engine else None
+
+
+def grace_for(longest: int) -> int:
+    """Return the termination grace period within which a request of some seconds finishes.
+
+    It may arrive while gateways do not know of the end of its pod yet.
+    """
+    return longest + QUIET_SECONDS + STOP_SECONDS
 
 
 def _hook(purpose: str, check: str, grace: int) -> Hook:

@@ -20,6 +20,8 @@ adapters (:mod:`.served`); ``pairs.yaml`` the KV cache transfer (:mod:`.pairs`).
     features: spans of versions (:class:`.Feature`).
     groups: how the pods of a replica are joined (:mod:`.groups`).
     lacks: programs that scripts call and the image does not have: name, the versions without it, and why.
+    finishes: seconds that requests in progress have after SIGTERM: 0 if they are aborted; missing if there is no
+      limit, or if it is unknown. The setting ``shutdown_timeout`` replaces it.
     user: the user that the image can run as (:mod:`.users`).
 """
 
@@ -75,6 +77,7 @@ class Engine:
     features: Mapping[Feature, VersionSpan] = field(default_factory=dict)
     groups: tuple[Mapping[str, Any], ...] = ()
     lacks: tuple[Mapping[str, Any], ...] = ()
+    finishes: float | None = None
     user: ImageUser | None = None
 
     def flag(self, setting: Setting) -> str | None:

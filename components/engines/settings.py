@@ -33,6 +33,8 @@ class Setting(StrEnum):
     """Turns metrics on."""
     NO_METRICS = "no_metrics"
     """Turns metrics off."""
+    SHUTDOWN_TIMEOUT = "shutdown_timeout"
+    """Seconds that requests in progress have after SIGTERM."""
 
     # Adapters, and separate servers for prefill and decode.
     ADAPTERS_ON = "adapters_on"

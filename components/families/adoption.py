@@ -69,7 +69,7 @@ class Adopting(Protocol):
 
 
 def renamed_variables(container: Object, names: Mapping[str, str]) -> Object:
-    """Return a container whose command, arguments and variables refer to other variables.
+    """Return a container whose command, arguments, variables and scripts of hooks refer to other variables.
 
     Kubernetes expands ``$(NAME)``, and shells ``$NAME`` and ``${NAME}``.
     """
@@ -92,6 +92,13 @@ def renamed_variables(container: Object, names: Mapping[str, str]) -> Object:
             {**variable, "value": in_text(variable["value"])} if "value" in variable else variable
             for variable in container["env"]
         ]
+    if container.get("lifecycle"):
+        changed["lifecycle"] = {
+            name: {**hook, "exec": {"command": [in_text(word) for word in hook["exec"].get("command") or ()]}}
+            if isinstance(hook, Mapping) and hook.get("exec")
+            else hook
+            for name, hook in container["lifecycle"].items()
+        }
     return changed
 
 

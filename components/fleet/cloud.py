@@ -336,6 +336,10 @@ class CloudProvider(Protocol):
         """Its load balancers; None if a cluster creates them without annotations."""
 
     @property
+    def spot_notice_seconds(self) -> int | None:
+        """Seconds between the notice and the end of a spot instance; None if unknown."""
+
+    @property
     def node_images(self) -> Mapping[str, frozenset[str]]:
         """Capabilities that each node image includes, by image name. The first image is the default."""
 

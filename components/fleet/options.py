@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from ..contract.names import is_dns1123_label
+from ..engines.draining import grace_for
 from .levels import ServiceLevels
 from .objects import Object
 from .words import Edition, Realization, WorkloadChoice
@@ -71,6 +72,9 @@ class Options:
         workload: Workload kind of a replica; see :class:`WorkloadChoice`.
         namespace: Namespace of resources that do not set one.
         runtimes: Edition of the shipped BackendRuntimes, ``upstream`` or ``current``.
+        grace_seconds: Termination grace period of pods, within which they finish their requests.
+        longest_request: Seconds that a request may take, for which the grace period of pods is extended; None if
+            nothing limits them.
         loader_image: Image that loads weights, instead of the family's default.
         alternatives: Other instance types that pods may use instead, by instance type.
         monitoring: Whether every engine exports metrics, not only those that an autoscaler reads.
@@ -93,6 +97,7 @@ class Options:
     scheduler_name: str = "default-scheduler"
     runtimes: Edition = Edition.UPSTREAM
     grace_seconds: int = 130
+    longest_request: int | None = None
     alternatives: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     monitoring: bool = False
     tolerates_devices: bool = False
@@ -105,6 +110,13 @@ class Options:
     def __post_init__(self) -> None:
         if not is_dns1123_label(self.namespace):
             raise ValueError(f"namespace must be lower-case letters, digits and '-', found {self.namespace!r}")
+
+    @property
+    def pod_grace(self) -> int:
+        """Termination grace period of the pods that are rendered, in seconds."""
+        if self.longest_request is None:
+            return self.grace_seconds
+        return max(self.grace_seconds, grace_for(self.longest_request))
 
     def of_family(self, name: str) -> "Options":
         """Return the options for resources of a family, with the family's realization."""

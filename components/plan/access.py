@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ..checks.front_door.balancers import guarded
 from ..checks.front_door.door import ENVOY_GATEWAY, ENVOY_NAMESPACE, FrontDoorPlan
+from ..checks.front_door.pod_ends import node_limits
 from ..checks.front_door.rollout_checks import idle_timeout_is_used, rollout_risks
 from ..checks.front_door.words import Exposure
 from ..checks.hardening.settings import Hardening
@@ -107,6 +108,9 @@ def _rollouts(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> It
         reason = "has no effect, because no load balancer has a TCP listener without TLS; remove it"
         yield Problem(file, 0, "", "", idle, reason, rule=RuleId.SETTINGS)
     balancers = balancers_of(environment)
+    notice = environment.cloud.provider.spot_notice_seconds if environment.cloud else None
+    for severity, reason in node_limits(fleet, environment.door, balancers, notice):
+        yield Problem(file, 0, "", "", "frontDoor.requestTimeout", reason, severity, rule=RuleId.DRAIN_SHORT)
     if balancers is None:
         return
     for field, reason in rollout_risks(environment.door, balancers):

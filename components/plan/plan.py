@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..checks.front_door.door import FrontDoorPlan, front_door
+from ..checks.front_door.pod_ends import check_pod_ends
 from ..checks.front_door.words import Exposure
 from ..checks.hardening.secrets import check_secrets
 from ..checks.memory.context import check_context
@@ -25,6 +26,7 @@ from ..fleet.nodes.unschedulable import NodeKind, unschedulable
 from ..fleet.objects import Object
 from ..fleet.rendered import Fleet, Rendered
 from ..fleet.words import OtherKinds
+from ..fleet.workloads import Workload
 from .access import charts_for, check_access, check_exemptions, classes_of, hardened, placed, policies_of
 from .claims import claim_objects
 from .environment import Environment
@@ -133,6 +135,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         *chain.problems,
         *check_chain(chain, environment),
         *check_access(fleet, door, environment),
+        *check_pod_ends(_deployed(fleet, running, manifests, environment), environment.door.longest_request),
         *fit(fleet, environment.cloud.efa_types if environment.cloud else ()),
         *check_exemptions(fleet, environment),
         *check_secrets(fleet, manifests.resources),
@@ -213,6 +216,16 @@ def passed_workloads(manifests: Manifests, environment: Environment) -> Iterator
         item = passed_workload(other, environment.options.namespace)
         if item is not None:
             yield item
+
+
+def _deployed(
+    fleet: Fleet, running: RunningFleet, manifests: Manifests, environment: Environment
+) -> Iterator[tuple[Rendered, Workload]]:
+    """Yield the workloads of manifests, including those that are created unchanged, each with its resource."""
+    exists = {id(source) for source in running.sources}
+    yield from ((item, workload) for item, workload in fleet.workloads if id(item.source) not in exists)
+    for item in passed_workloads(manifests, environment):
+        yield from ((item, workload) for workload in item.workloads)
 
 
 def _unchecked_servers(manifests: Manifests, environment: Environment) -> Iterator[Problem]:

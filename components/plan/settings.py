@@ -290,6 +290,7 @@ class FleetSettings(Section):
             levels=self.service_levels.levels(self.file),
             workload=self.workload,
             runtimes=self.runtimes,
+            longest_request=self.door().longest_request,
             namespace=self.namespace,
             cache=self.model_cache.place,
             overrides=PodOverrides(

@@ -240,7 +240,8 @@ class PodRuntime:
     def _drain(self, serving: ServingPod, pod: Json) -> None:
         async def drain() -> None:
             grace = pod["metadata"].get("deletionGracePeriodSeconds", _GRACE_SECONDS)
-            await serving.drain(grace)
+            finishing = serving.live.workload.finishing
+            await serving.drain(grace if finishing is None else min(grace, finishing))
             await self._forget(serving)
 
         if not serving.terminating:

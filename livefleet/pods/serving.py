@@ -87,8 +87,12 @@ class ServingPod:
         """Accept late requests for a moment, finish the running ones, then end.
 
         Args:
-            grace: Simulated seconds after which running requests are aborted.
+            grace: Simulated seconds after which running requests are aborted; 0 for an engine that aborts them on
+                SIGTERM, without a hook that delays it.
         """
+        if grace <= 0:
+            self.kill()
+            return
         self.terminating = True
         end = self.live.clock() + grace
         await asyncio.sleep(LINGER_SECONDS)

@@ -9,6 +9,7 @@ from components.engines.served.adapters import adapter_model_name, adapters_of
 from components.engines.served.names import positional, served_names
 from components.engines.settings import Setting
 from components.engines.versions import ANY
+from components.fleet.ending import finishing_seconds
 from components.fleet.workloads import Workload
 from components.resources.serving.fleet.outputs import output_name
 
@@ -81,6 +82,7 @@ def served_workloads(planned: "Plan") -> tuple[ServedWorkload, ...]:
                 tool_refusal=behavior.tool_refusal,
                 inputs=behavior.inputs,
                 truncates=behavior.truncates,
+                finishing=finishing_seconds(workload),
                 group=dict(workload.own_pods.group or {}) if workload.size > 1 and not workload.bare else {},
             )
         )

@@ -63,14 +63,14 @@ class VirtualWorkload:
         served: Its model, engine and paces.
         replicas: Replicas at the start.
         pods: The pods of one replica.
-        grace: Seconds until a terminating pod is killed.
+        finishing: Seconds that the requests of a terminating pod have, until they are aborted.
         scaler: Its autoscaler; None if its replicas do not change.
     """
 
     served: ServedWorkload
     replicas: int
     pods: tuple[VirtualPod, ...]
-    grace: float = 30.0
+    finishing: float = 30.0
     scaler: VirtualScaler | None = None
 
     @property

@@ -9,6 +9,7 @@ from components.checks.metrics.uses import Scaler, scalers_of, scrape_targets
 from components.fleet.autoscalers import Autoscaler
 from components.fleet.cloud_providers import default_provider
 from components.fleet.demand import PodDemand
+from components.fleet.ending import finishing_seconds
 from components.fleet.instances import instance, is_accelerator
 from components.fleet.nodes.groups import NodeGroupDemand, lands_on, offered_by
 from components.fleet.nodes.policy import NodePolicy
@@ -17,7 +18,6 @@ from components.fleet.workloads import Workload
 from components.performance.simulation.hpa.spec import HpaError, read_spec
 from components.plan.costs.nodes import node_item_name
 from components.plan.costs.prices import Prices
-from components.plan.review.starts import grace_seconds
 
 from ..fleet import PaceSource, ServedEndpoint, ServedWorkload
 from ..reading.autoscalers import reads_simulated_metrics
@@ -52,7 +52,7 @@ def virtual_fleet(stack: str, planned: "Plan", bill: "Bill | None" = None) -> Vi
             served=served[key],
             replicas=workload.replicas,
             pods=tuple(_pod(demand, groups, policy) for demand in workload.pods),
-            grace=float(grace_seconds(workload.body)),
+            finishing=finishing_seconds(workload),
             scaler=scalers.get(key),
         )
         for _, workload in planned.fleet.workloads

@@ -178,7 +178,7 @@ class VirtualRun:
         self._start_scrapes(replica, now)
 
     def _terminate(self, replica: Replica, now: float) -> None:
-        """Delete a replica: its requests may complete within its grace period."""
+        """Delete a replica: its requests may complete as long as its pods wait for them."""
         workload = replica.workload
         self._advance(workload, now)
         workload.replicas.remove(replica)
@@ -189,7 +189,7 @@ class VirtualRun:
         workload.ending.append(replica)
         if stage is ReplicaStage.READY:
             workload.ready.remove(replica)
-            self._drain(replica, now, now + workload.facts.grace)
+            self._drain(replica, now, now + workload.facts.finishing)
         else:
             self._gone(replica, now)
 

@@ -24,6 +24,7 @@ class TestNodeAutoscalers:
             "--cloud-provider=aws",
             "--expander=least-waste",
             "--scale-down-unneeded-time=10m",
+            "--max-graceful-termination-sec=3600",
             "--skip-nodes-with-local-storage=false",
         } <= set(container["command"])
         assert {"name": "AWS_REGION", "value": "us-east-1"} in container["env"]

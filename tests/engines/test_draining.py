@@ -15,12 +15,24 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from components.engines.draining import QUIET_SECONDS, STOP_SECONDS, Hook, drain_bound, drain_hook, follower_hook
+from components.engines.command_line import command_line_of
+from components.engines.draining import (
+    QUIET_SECONDS,
+    STOP_SECONDS,
+    Hook,
+    aborting_seconds,
+    drain_bound,
+    drain_hook,
+    finishing_seconds,
+    follower_hook,
+)
 from components.engines.metrics import engine_metrics
 from components.engines.registry import engines
+from tests.engines.draining_page import PAGE, page
 from tests.kubelet import SHELLS
 
 pytestmark = pytest.mark.skipif(
@@ -384,3 +396,47 @@ def test_the_bound_leaves_time_to_stop(grace: int, bound: int) -> None:
 def test_a_prefix_of_the_server_is_part_of_the_path() -> None:
     text = drain_hook("llamacpp", 8080, GRACE, "/chat")["preStop"]["exec"]["command"][2]
     assert '"http://localhost:8080/chat/metrics"' in text
+
+
+def test_the_hooks_of_the_documentation_are_these() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run python -m tests.engines.draining_page"
+
+
+class TestTimeForRequests:
+    """``finishing_seconds``: how long the requests in progress have."""
+
+    @pytest.mark.parametrize(
+        ("image", "fields", "seconds", "aborted"),
+        [
+            ("vllm/vllm-openai:v0.20.0", {}, 0, 0),
+            ("vllm/vllm-openai:v0.20.0", {"args": ["--shutdown-timeout=45"]}, 45, None),
+            ("vllm/vllm-openai:v0.20.0", {"args": ["--shutdown-timeout", "0"]}, 0, 0),
+            ("vllm/vllm-openai:v0.20.0", {"args": ["--shutdown-timeout", "900"]}, GRACE, None),
+            ("vllm/vllm-openai:v0.20.0", {"hook": {"sleep": {"seconds": 15}}}, 15, 15),
+            ("vllm/vllm-openai:v0.20.0", {"hook": {"exec": {"command": ["/bin/sleep", "15"]}}}, 15, 15),
+            ("vllm/vllm-openai:v0.20.0", {"hook": {"exec": {"command": ["sh", "-c", "sleep 15"]}}}, 15, 15),
+            ("vllm/vllm-openai:v0.20.0", {"hook": {"exec": {"command": ["sh", "-c", "./wait"]}}}, 45, None),
+            ("vllm/vllm-openai:v0.20.0", {"hook": {"httpGet": {"port": 8000, "path": "/"}}}, 0, 0),
+            ("ghcr.io/ggml-org/llama.cpp:server-b6500", {}, 0, 0),
+            ("ollama/ollama:0.12.6", {}, 0, 0),
+            ("lmsysorg/sglang:v0.5.4", {}, GRACE, None),
+            ("ghcr.io/huggingface/text-generation-inference:3.3.6", {}, GRACE, None),
+            ("nvcr.io/nvidia/tritonserver:25.09-trtllm-python-py3", {}, GRACE, None),
+            ("example.com/unknown:1", {}, GRACE, None),
+        ],
+    )
+    def test_it(self, image: str, fields: dict[str, Any], seconds: float, aborted: float | None) -> None:
+        container = {"image": image, "args": fields.get("args", []), "lifecycle": {"preStop": fields.get("hook", {})}}
+        line = command_line_of(container)
+        assert finishing_seconds(container, line, GRACE) == seconds
+        assert aborting_seconds(container, line) == aborted
+
+    def test_text_generation_inference_waits_for_90_seconds(self) -> None:
+        container = {"image": "ghcr.io/huggingface/text-generation-inference:3.3.6"}
+        assert finishing_seconds(container, command_line_of(container), 300) == 90
+
+    def test_our_own_hook_waits(self) -> None:
+        container = {"image": "vllm/vllm-openai:v0.20.0", "lifecycle": drain_hook("vllm", 8000, GRACE)}
+        line = command_line_of(container)
+        assert finishing_seconds(container, line, GRACE) == drain_bound(GRACE)
+        assert aborting_seconds(container, line) is None

@@ -116,6 +116,7 @@ class Toy:
     transitions = ToyTransitions()
     network_title = "sandbox"
     balancers = None
+    spot_notice_seconds = None
     node_images: ClassVar[Mapping[str, frozenset[str]]] = {"wood": frozenset({"nvidia.com/gpu"})}
     caching = None
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ...contract.findings.ids import RuleId
 from ...contract.names import is_dns1035_label, is_dns1123_label, is_dns1123_subdomain
 from ...contract.problems import Problem
-from ...contract.texts.durations import is_duration
+from ...contract.texts.durations import is_duration, seconds
 from ...fleet.load_balancers import BalancerSeconds, LoadBalancers
 from .limits import BODY_SIZE, NO_LIMIT, RateLimit, check_body_size, check_rate_limit
 from .report import Report
@@ -123,6 +123,13 @@ class Door:
     rollout: ProxyRollout = NO_CHANGES
     acme: Acme | None = None
     awaited: bool = False
+
+    @property
+    def longest_request(self) -> int | None:
+        """Seconds that a request may take; None if nothing limits them, or if the setting is invalid."""
+        if self.expose == Exposure.NONE or not is_duration(self.request_timeout):
+            return None
+        return seconds(self.request_timeout)
 
     @property
     def drain_seconds(self) -> int:

@@ -51,6 +51,8 @@ class Aws:
     node_images = MappingProxyType({image.value: image.brings for image in NodeImage})
     network_title = "VPC"
     balancers = NETWORK_LOAD_BALANCERS
+    # EC2 User Guide, "Spot Instance interruption notices".
+    spot_notice_seconds = 120
 
     def node_charts(self, group: NodeGroupDemand) -> Iterator[tuple[str, str]]:
         """Yield the device plugins of Neuron and EFA, each with the reason."""

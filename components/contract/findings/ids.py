@@ -134,6 +134,8 @@ class RuleId(StrEnum):
     ACCESS_ANONYMOUS = "access-anonymous"
     ACCESS_CLEAR_TEXT = "access-clear-text"
     ACCESS_LIMITS_ELSEWHERE = "access-limits-elsewhere"
+    DRAIN_MISSING = "drain-missing"
+    DRAIN_SHORT = "drain-short"
     ACCESS_ROLLOUT = "access-rollout"
     SECURITY_SECRET_IN_CLEAR = "security-secret-in-clear"  # noqa: S105 - a name
     SECURITY_RESTRICTED_EXEMPT = "security-restricted-exempt"

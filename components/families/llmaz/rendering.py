@@ -269,7 +269,7 @@ def _template(
     commands = backend.runtime.spec.multi_host_commands
     values = placeholders(claim, with_parallelism=commands is not None)
     line = runner_args(backend, values, parallelism, path, findings)
-    grace = options.grace_seconds if options.realization.is_native else None
+    grace = options.pod_grace if options.realization.is_native else None
     container = runner_container(backend, line, grace)
     if parallelism.size == 1:
         return {"workerTemplate": {"spec": _pod_spec(container, backend, options)}}, line
@@ -340,7 +340,8 @@ def _started(container: Object, line: CommandLine) -> Object:
 
 
 def _pod_spec(container: Object, backend: ChosenBackend, options: Options) -> Object:
-    spec: Object = {"terminationGracePeriodSeconds": options.grace_seconds, "containers": [container]}
+    grace = options.pod_grace if options.realization.is_native else options.grace_seconds
+    spec: Object = {"terminationGracePeriodSeconds": grace, "containers": [container]}
     if (container.get("lifecycle") or {}).get("stopSignal"):
         spec["os"] = {"name": "linux"}  # the API server rejects signals of unknown systems
     size = shared_memory(backend)

@@ -80,7 +80,7 @@ def pod_template(
     container = _container(serving, command, weights, hardware, shared)
     if options.realization.is_native:
         prefix = path_prefix(command.line)
-        container["lifecycle"] = drain_hook(command.line.engine, serving.port, options.grace_seconds, prefix)
+        container["lifecycle"] = drain_hook(command.line.engine, serving.port, _grace_of(options), prefix)
     pod["containers"] = [container]
     volumes = [*weights.volumes, *({"name": v["name"], "emptyDir": {"medium": "Memory"}} for v in shared)]
     check_volumes(spec, volumes, pod["containers"][0], serving.findings)
@@ -251,9 +251,13 @@ def _settings(serving: ServiceContext, options: Options) -> Object:
         "enableServiceLinks": None if llmkube().runtimes[serving.runtime].service_links else False,
         "serviceAccountName": overrides.service_account_name,
         "schedulerName": None if options.scheduler_name == Options().scheduler_name else options.scheduler_name,
-        "terminationGracePeriodSeconds": options.grace_seconds,
+        "terminationGracePeriodSeconds": _grace_of(options),
     }
     return {key: value for key, value in settings.items() if value not in (None, "", [])}
+
+
+def _grace_of(options: Options) -> int:
+    return options.pod_grace if options.realization.is_native else options.grace_seconds
 
 
 def _add_placement(

@@ -68,6 +68,8 @@ class ClusterAutoscaler(ChartComponent):
                 # Model pods cache weights on local disks, which must not prevent scale-down.
                 "skip-nodes-with-local-storage": False,
                 "scale-down-unneeded-time": "10m",
+                # The default, ten minutes, would cut the grace period of pods on a node that it removes.
+                "max-graceful-termination-sec": 3600,
                 "enforce-node-group-min-size": True,
             },
         }

@@ -77,7 +77,6 @@ def test_the_table_has_every_sample_of_llmaz_alone() -> None:
 
 
 LLMKUBE_LACKS = {
-    "workloads.server.pods.leader.containers.server.lifecycle",
     "workloads.server.pods.leader.containers.server.resources.limits.cpu",
     "workloads.server.pods.leader.containers.server.resources.limits.memory",
     "workloads.server.pods.leader.priorityClassName",

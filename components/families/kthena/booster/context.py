@@ -19,6 +19,8 @@ from .facts import EngineFacts, facts
 LEADER, PREFILL, DECODE = "leader", "prefill", "decode"
 """Names of the roles."""
 REVISION = f"{WORKLOAD_GROUP}/revision"
+DRAIN_SECONDS = 300
+"""Termination grace period that Kthena's controllers set, for the requests in progress."""
 _UID_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, WORKLOAD_GROUP)
 _SAFE_LETTERS = str.maketrans("0123456789", "456789bcdf")
 """Replaces the digits of a revision as Kubernetes does, so that no words result (``rand.SafeEncodeString``)."""
@@ -41,6 +43,7 @@ class ExpansionOptions:
         namespace: Namespace of a booster without one.
         loader_image: Image that replaces Kthena's downloader.
         cache: The environment's cache of weights, for backends without one.
+        grace: Termination grace period of the pods, in seconds.
         applied: Whether the generated resources are applied to a cluster. Otherwise ModelServings are rendered right
             away, which takes no revision, and ModelServers and ModelRoutes are only generated for Kthena's router.
     """
@@ -50,12 +53,14 @@ class ExpansionOptions:
     loader_image: str = ""
     cache: ModelCache | None = None
     applied: bool = True
+    grace: int = DRAIN_SECONDS
 
     @classmethod
     def of(cls, options: Options, *, applied: bool = True) -> "ExpansionOptions":
         """Return the options of an expansion that rendering options imply."""
         purpose = Purpose.NATIVE if options.realization.is_native else Purpose.CONTROLLERS
-        return cls(purpose, options.namespace, options.loader_image, options.cache, applied)
+        grace = max(DRAIN_SECONDS, options.pod_grace) if purpose is Purpose.NATIVE else DRAIN_SECONDS
+        return cls(purpose, options.namespace, options.loader_image, options.cache, applied, grace)
 
     @property
     def runtime(self) -> bool:

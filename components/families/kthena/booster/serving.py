@@ -16,8 +16,6 @@ from .weights import Weights, weights_of
 
 RUNTIME_PORT = 8100
 """Port of the runtime unless RUNTIME_PORT sets it."""
-DRAIN_SECONDS = 300
-"""Termination grace period, for the requests in progress."""
 GRACE_SECONDS = 60
 """How long a failed pod may take to recover before its role is recreated."""
 _LOADING_SECONDS = 3600
@@ -101,7 +99,7 @@ def _role(role: BackendRole, commands: Commands, weights: Weights) -> Object:
     worker = _engine_container(role, commands, commands.worker, volumes, name)
     engine = role.backend.engine.engine
     prefix = path_prefix(commands.entry)
-    hook = follower_hook(engine, GROUP_VARIABLES.leader, commands.port, DRAIN_SECONDS, prefix)
+    hook = follower_hook(engine, GROUP_VARIABLES.leader, commands.port, role.backend.options.grace, prefix)
     if hook:
         worker["lifecycle"] = hook
     return {**body, "workerTemplate": {"spec": _pod(role, weights, [worker], volumes)}}
@@ -118,7 +116,9 @@ def _entry_pod(role: BackendRole, commands: Commands, weights: Weights, name: st
         fields: Further fields of that container.
     """
     volumes = _volumes(role, weights)
-    drain = drain_hook(role.backend.engine.engine, commands.port, DRAIN_SECONDS, path_prefix(commands.entry))
+    drain = drain_hook(
+        role.backend.engine.engine, commands.port, role.backend.options.grace, path_prefix(commands.entry)
+    )
     engine = {**_engine_container(role, commands, commands.entry, volumes, name), **fields, "lifecycle": drain}
     sidecars = [_runtime_container(role, commands)] if role.backend.options.runtime else []
     return _pod(role, weights, [*sidecars, engine], volumes)
@@ -128,7 +128,7 @@ def _pod(
     role: BackendRole, weights: Weights, containers: list[Object], volumes: Sequence[tuple[Object, str]]
 ) -> Object:
     spec: Object = {
-        "terminationGracePeriodSeconds": DRAIN_SECONDS,
+        "terminationGracePeriodSeconds": role.backend.options.grace,
         "initContainers": list(weights.loaders),
         "containers": containers,
         "volumes": [volume for volume, _ in volumes],

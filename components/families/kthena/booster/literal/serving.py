@@ -11,8 +11,9 @@ from .....engines.settings import Setting
 from .....fleet.objects import Object
 from ...names import SERVING_LABEL
 from ...types.model_booster import ModelBackend, ModelWorker
+from ..context import DRAIN_SECONDS
 from ..facts import facts
-from ..serving import DRAIN_SECONDS, GRACE_SECONDS, generated_env, runtime_arguments
+from ..serving import GRACE_SECONDS, generated_env, runtime_arguments
 from ..weights import digest
 from .golang import format_value
 
