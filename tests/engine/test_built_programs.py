@@ -71,9 +71,9 @@ def test_other_pins_are_another_build(machine: Path, tmp_path: Path, monkeypatch
             (copies / name / file.name).write_bytes(file.read_bytes())
     monkeypatch.setattr(programs, "TOOLS", copies)
     assert programs.cache_folder() == machine
-    for file in ("pulumi/go.sum", "pulumi-resource-kubernetes/main.go"):
+    for name in ("pulumi/go.sum", "pulumi-resource-kubernetes/main.go"):
         before = programs.cache_folder()
-        with (copies / file).open("a") as stream:
+        with (copies / name).open("a") as stream:
             stream.write("\n")
         assert programs.cache_folder() != before
 
