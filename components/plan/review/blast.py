@@ -386,7 +386,8 @@ def _rolling_update(
     first = site.slowest_start(new, extra, new_image=new_image, stays=stays and not extra)
     # Nodes of the surge exist after the first wave; replicas that move to other nodes wait for one in each wave.
     later = site.slowest_start(new, 0, new_image=new_image, stays=stays)
-    ending = 0 if not rollout.short else grace_seconds(dict(new.body)) * rollout.waves
+    # The pods that end are those of the old template.
+    ending = 0 if not rollout.short else grace_seconds(dict(old.body)) * rollout.waves
     seconds = None if first.seconds is None else first.seconds + (later.seconds or 0) * (rollout.waves - 1) + ending
     gap = rollout.short > 0
     if pending:
