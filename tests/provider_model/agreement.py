@@ -1,7 +1,7 @@
 """What ``plan`` says of an update, held against what the provider model does."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from components.plan.review.compare import review
 from components.plan.review.resources import PROTECTED
@@ -40,17 +40,18 @@ def update(world: World, before: Program | None, after: Program) -> tuple[Review
     if refusals(result):
         return result, None, []
     outcome = Engine(world, after).run()
-    return result, outcome, list(_disagreements(result, outcome, minutes=not world.slow))
+    graces = {title: load.grace for title, load in world.cluster.loads.items()}
+    return result, outcome, list(_disagreements(result, outcome, {} if world.slow else graces))
 
 
-def _disagreements(result: Review, outcome: Outcome, *, minutes: bool) -> Iterator[str]:
+def _disagreements(result: Review, outcome: Outcome, graces: Mapping[str, float]) -> Iterator[str]:
     if outcome.failed:
         yield f"the update fails: {outcome.failed}"
     yield from (f"lost: {text}" for text in outcome.lost)
     if outcome.failed or result.base is None:
         return
     yield from _changes(result, outcome)
-    yield from _restarts(result, outcome, minutes=minutes)
+    yield from _restarts(result, outcome, graces)
 
 
 def _changes(result: Review, outcome: Outcome) -> Iterator[str]:
@@ -66,7 +67,7 @@ def _changes(result: Review, outcome: Outcome) -> Iterator[str]:
         yield f"{name} is not {kind}, and the plan says so"
 
 
-def _restarts(result: Review, outcome: Outcome, *, minutes: bool) -> Iterator[str]:
+def _restarts(result: Review, outcome: Outcome, graces: Mapping[str, float]) -> Iterator[str]:
     said = {blast.title: blast for blast in result.blasts}
     for title in sorted({*said, *outcome.restarted}):
         blast, count = said.get(title), outcome.restarted.get(title, 0)
@@ -75,16 +76,16 @@ def _restarts(result: Review, outcome: Outcome, *, minutes: bool) -> Iterator[st
         actual = min(count, max(expected, 1)) if count and expected else count
         if actual != expected:
             yield f"{title}: {count} replicas restart, and the plan says {expected}"
-        elif minutes and blast and expected:
-            yield from _minutes(title, blast, outcome)
+        elif blast and expected and title in graces:
+            yield from _minutes(title, blast, outcome, graces[title] * count)
 
 
 def _restarts_pods(blast: Blast) -> bool:
     return blast.disruption in (Interruption.GAP, Interruption.SURGE)
 
 
-def _minutes(title: str, blast: Blast, outcome: Outcome) -> Iterator[str]:
-    """The plan never says less than what happens, and not much more: pods rarely take their whole grace period."""
+def _minutes(title: str, blast: Blast, outcome: Outcome, ending: float) -> Iterator[str]:
+    """The plan never says less than what happens, and not much more than that and the time of old pods to end."""
     short = outcome.short.get(title)
     missing, seconds = (short.most, short.seconds) if short else (0, 0.0)
     if blast.seconds is None:
@@ -93,5 +94,5 @@ def _minutes(title: str, blast: Blast, outcome: Outcome) -> Iterator[str]:
         yield f"{title}: {missing} replicas are missing at once, and the plan says {blast.short}"
     if seconds > blast.seconds + _ROUNDING:
         yield f"{title}: short for {seconds:.0f} s, and the plan says {blast.seconds}"
-    if blast.seconds > 1.5 * seconds + 5 * _ROUNDING:
+    if blast.seconds > 1.5 * seconds + ending + 5 * _ROUNDING:
         yield f"{title}: short for only {seconds:.0f} s, and the plan says {blast.seconds}"

@@ -490,6 +490,10 @@ class Cluster:
     def _ready(self, title: str) -> int:
         return sum(each.ready for each in self.replicas.get(title, ()))
 
+    @property
+    def has_nodes(self) -> bool:
+        return any(group.nodes for group in self.groups.values())
+
     def short_of(self) -> list[str]:
         """Return the workloads that lack replicas."""
         return [title for title, load in self.loads.items() if self._ready(title) < load.replicas]

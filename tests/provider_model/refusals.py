@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _CLUSTER = "aws:eks/cluster:Cluster"
 _NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 _KEY, _ROLE = "aws:kms/key:Key", "aws:iam/role:Role"
-_VPC, _SUBNET = "aws:ec2/vpc:Vpc", "aws:ec2/subnet:Subnet"
+_VPC, _SUBNET, _NAT = "aws:ec2/vpc:Vpc", "aws:ec2/subnet:Subnet", "aws:ec2/natGateway:NatGateway"
 _OF_PODS = "kubernetes.io/role/cni"
 """Tag of subnets in which the VPC CNI plugin gives addresses to pods (ENABLE_SUBNET_DISCOVERY)."""
 _HOLDS: Mapping[str, tuple[str, ...]] = {
@@ -113,7 +113,7 @@ def _node_group(world: "World", new: Declared, old: "Live", paths: tuple[Path, .
 def users(world: "World", old: "Live") -> list[str]:
     """Return what uses a resource, so that AWS does not delete it."""
     fields = _HOLDS.get(old.declared.type, ())
-    if _OF_PODS in (old.inputs.get("tags") or {}) and any(group.nodes for group in world.cluster.groups.values()):
+    if _OF_PODS in (old.inputs.get("tags") or {}) and world.cluster.has_nodes:
         return ["network interfaces of nodes"]
     return [
         other.declared.title
@@ -154,6 +154,17 @@ def lost_with(world: "World", old: "Live") -> Iterator[str]:
         for other in world.existing:
             if other.declared.kind == "PersistentVolume" and any(old.thing in used for used in other.uses.values()):
                 yield f"{old.declared.title} is deleted, and {other.declared.title} is on it"
+
+
+def cut_off(world: "World") -> Iterator[str]:
+    """Yield that nodes lost the way to the registries: neither a NAT gateway nor endpoints of ECR are left.
+
+    EKS user guide, "Deploy private clusters with limited internet access".
+    """
+    gateways = [each for each in world.existing if each.declared.type == _NAT]
+    endpoints = [each for each in world.existing if "ecr.dkr" in str(each.inputs.get("serviceName"))]
+    if world.had_gateways and not gateways and not endpoints:
+        yield "nodes have no way to the registries of their images"
 
 
 def _type(urn: str) -> str:

@@ -19,6 +19,7 @@ from tests.provider_model.program import Declared, Program
 CLUSTER = "aws:eks/cluster:Cluster"
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 SUBNET = "aws:ec2/subnet:Subnet"
+NAT = "aws:ec2/natGateway:NatGateway"
 NODE_CLASS, NODE_POOL = "EC2NodeClass", "NodePool"
 WORKLOADS = ("Deployment", "StatefulSet", "LeaderWorkerSet")
 _MANY = 10_000
@@ -74,6 +75,8 @@ class World:
         self._lost: list[str] = []
         self.leaving: list[Live] = []
         """Replaced resources that are not deleted yet."""
+        self.had_gateways = False
+        """Whether nodes reached the internet through NAT gateways before the update."""
         self.released: list[Live] = []
         """What exists and is no longer the stack's."""
 
@@ -83,6 +86,7 @@ class World:
         """Take note of what the plan expects."""
         self._program = program
         self._lost = []
+        self.had_gateways = any(live.declared.type == NAT for live in self.live.values())
         snapshot = program.snapshot
         self._loads = {state.title: self._load(state, snapshot) for state in snapshot.workloads}
         self._served = {state.title: state.served for state in snapshot.workloads}
@@ -112,7 +116,8 @@ class World:
 
     def lost(self) -> list[str]:
         """Return what is gone although something needs it."""
-        return [*self._lost, *refusals.needed_gone(self), *refusals.objects_gone(self)]
+        gone = [*refusals.needed_gone(self), *refusals.objects_gone(self)]
+        return [*self._lost, *gone, *(refusals.cut_off(self) if self.cluster.has_nodes else ())]
 
     def _load(self, state: WorkloadState, snapshot: Snapshot) -> Load:
         weights, layers = next(
