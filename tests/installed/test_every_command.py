@@ -49,7 +49,7 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
     ],
     ("inspect",): [
         (("--from", FOLDER), 0, "Playground/chat"),
-        (("--from", "absent"), 1, "absent: no such file or folder"),
+        (("--from", "absent"), 1, r"error absent\n  no such file or folder"),
         (("--kubeconfig", "absent"), 1, "there is no kubeconfig at absent"),
     ],
     ("adopt",): [
