@@ -199,3 +199,18 @@ def test_the_deletion_of_a_pool_waits_until_its_models_serve_elsewhere() -> None
     (deployment,) = dev(**changes).of("kubernetes:apps/v1:Deployment")
     assert times[True] >= seconds(deployment.registration.timeouts["create"])
     assert times[True] > 30 * 60
+
+
+@pytest.mark.parametrize("awaited", [True, False])
+def test_services_of_a_door_wait_for_the_pods_of_models(awaited: bool) -> None:
+    """The provider waits for each Service until its pods are ready, whichever component creates it."""
+    graph = dev(frontDoor={"expose": "load-balancer", "internal": True}, waitForModels=awaited)
+    services = [entry for entry in graph.of("kubernetes:core/v1:Service") if "-front-door-" in entry.name]
+    longest = max(
+        seconds(entry.registration.timeouts["create"]) for entry in graph.of("kubernetes:apps/v1:Deployment")
+    )
+    assert services
+    for entry in services:
+        skips = (entry.inputs["metadata"].get("annotations") or {}).get(SKIP_AWAIT) == "true"
+        assert skips is not awaited
+        assert seconds(entry.registration.timeouts["create"]) >= longest

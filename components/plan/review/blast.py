@@ -561,7 +561,8 @@ def _one_after_another(new: WorkloadState, site: _Surroundings, nodes: NodeChang
         return Blast(new.title, new.served, Interruption.NONE, 0, because=(nodes.because,), warning=warning, waves=0)
     load = NodeLoad.of(new, nodes.group)
     # Without a budget, pods may leave faster than nodes start after the first ones.
-    new_node = not how.surge or (not budget and not how.launches_each and load.nodes > how.surge)
+    crowded = max(load.nodes, nodes.group.nodes) > how.surge  # other workloads may take the first new nodes
+    new_node = not how.surge or (not budget and not how.launches_each and crowded)
     start = site.start(new, new_node=new_node, new_image=True)
     grace = grace_seconds(dict(new.body))
     each = None if start.seconds is None else start.seconds + grace

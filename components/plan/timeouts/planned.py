@@ -29,6 +29,7 @@ class ObjectTimeouts:
     Attributes:
         planned: Timeouts of objects whose pods are known.
         grace: Longest time that a pod of the fleet may take to terminate, in seconds.
+        longest: Longest waits for pods of the fleet, for Services of no resource, such as those of a door.
         waits: The settings.
         expected: Seconds of the longest update of each awaited workload, without a margin, by its title.
         drains: Seconds until the pods of each node group have moved to other nodes, at most, by its name.
@@ -36,6 +37,7 @@ class ObjectTimeouts:
 
     planned: Mapping[Key, Timeouts] = field(default_factory=dict)
     grace: int = 0
+    longest: Timeouts = NO_PODS
     waits: Waits = field(default_factory=Waits)
     expected: Mapping[str, int] = field(default_factory=dict)
     drains: Mapping[str, int] = field(default_factory=dict)
@@ -45,8 +47,12 @@ class ObjectTimeouts:
         planned = self.planned.get(key_of(body))
         if planned is not None:
             return planned
-        pods = Timeouts(0, 0, with_margin(self.grace))
-        timeouts = object_timeouts(body, pods) if _ends_with_pods(body) else lone_timeouts(body)
+        if is_core_service(body):
+            timeouts = object_timeouts(body, self.longest)
+        elif _ends_with_pods(body):
+            timeouts = object_timeouts(body, Timeouts(0, 0, with_margin(self.grace)))
+        else:
+            timeouts = lone_timeouts(body)
         return timeouts and timeouts.replaced(self.waits.models)
 
 
@@ -92,7 +98,7 @@ def planned_timeouts(
             if timeouts is not None:
                 planned[key_of(body)] = timeouts.replaced(environment.waits.models)
     graces = (grace_seconds(workload.body) for _, workload in fleet.workloads)
-    return ObjectTimeouts(planned, max(graces, default=0), environment.waits, expected, drains)
+    return ObjectTimeouts(planned, max(graces, default=0), every, environment.waits, expected, drains)
 
 
 def drain_seconds(item: Rendered, workload: Workload, start: int, most: int) -> int:

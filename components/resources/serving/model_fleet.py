@@ -27,7 +27,7 @@ from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem
 from ...families import member_of
 from ...fleet.nodes.groups import NodeGroupDemand
-from ...fleet.objects import Key, Object, key_of
+from ...fleet.objects import Key, Object, is_core_service, key_of
 from ...fleet.rendered import Rendered
 from ...plan.access import charts_for
 from ...plan.costs.bill import Bill
@@ -204,7 +204,11 @@ class ModelFleet(pulumi.ComponentResource):
     def _set(
         self, component: type[ObjectSet], suffix: str, values: tuple[Object, ...], after: list[pulumi.Resource]
     ) -> ObjectSet | None:
-        return component(f"{self._name}-{suffix}", values, self._child(after)) if values else None
+        return component(f"{self._name}-{suffix}", values, self._child(after), self._member) if values else None
+
+    def _member(self, value: Object, name: str, opts: pulumi.ResourceOptions) -> KubernetesObject:
+        """Create an object of a set. Services of a door wait for the pods of models; nothing else in a set does."""
+        return self._object(value, name, opts) if is_core_service(value) else kubernetes_object(value, name, opts)
 
     def _create_namespaces(self) -> dict[str, KubernetesObject]:
         """Create the namespaces of the models and those among the manifests."""

@@ -4,7 +4,7 @@ FrontDoor, Monitoring, NetworkPolicies, OtherObjects, PriorityClasses
 └── any Kubernetes object   <name>-<kind>-<namespace>/<name of the object>
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pulumi
@@ -19,8 +19,20 @@ class ObjectSet(pulumi.ComponentResource):
     """Number of objects."""
 
     def __init__(
-        self, name: str, objects: Iterable[dict[str, Any]], opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        objects: Iterable[dict[str, Any]],
+        opts: pulumi.ResourceOptions | None = None,
+        create: Callable[[dict[str, Any], str, pulumi.ResourceOptions], KubernetesObject] = kubernetes_object,
     ) -> None:
+        """Create the objects.
+
+        Args:
+            name: Prefix of logical names.
+            objects: The objects.
+            opts: The component's options.
+            create: Creates one object; a fleet knows how long its Services wait for pods.
+        """
         super().__init__(token(type(self).__name__), name, {}, opts)
         self.objects: dict[tuple[str, str, str], KubernetesObject] = {}
         definitions: list[pulumi.Resource] = []
@@ -31,7 +43,7 @@ class ObjectSet(pulumi.ComponentResource):
             logical = f"{name}-{kind.lower()}-{f'{namespace}/' if namespace else ''}{own}"
             aliases = [pulumi.Alias(type_=former) for former in self.former_types(value)]
             options = pulumi.ResourceOptions(parent=self, depends_on=list(definitions), aliases=aliases)
-            self.objects[key] = kubernetes_object(value, logical, options)
+            self.objects[key] = create(value, logical, options)
             if _is_definition(value):
                 definitions.append(self.objects[key])
         self.count = pulumi.Output.from_input(len(self.objects))
