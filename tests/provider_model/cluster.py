@@ -313,6 +313,14 @@ class Cluster:
         while title in self.loads and self._ready(title) < self.loads[title].replicas:
             yield self.changed
 
+    def until_served(self, title: str) -> Steps:
+        """Wait until some replicas are ready, and all that run on a node."""
+        while title in self.loads:
+            running = [each for each in self.replicas[title] if each.nodes]
+            if running and all(each.ready for each in running):
+                return
+            yield self.changed
+
     def _scale(self, load: Load) -> Steps:
         replicas = self.replicas[load.title]
         ordered = load.body["kind"] == "StatefulSet" and load.body["spec"].get("podManagementPolicy") != "Parallel"

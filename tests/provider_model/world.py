@@ -91,6 +91,10 @@ class World:
         self._loads = {state.title: self._load(state, snapshot) for state in snapshot.workloads}
         self._served = {state.title: state.served for state in snapshot.workloads}
         self.cluster.begin()
+        for live in self.live.values():
+            if _key(live) in self.cluster.groups:
+                group = self.cluster.groups[_key(live)]
+                group.most = group.most if group.is_limited else self._size(live)[1]
         self.cluster.budgets = [
             Budget(str(resource.inputs["metadata"].get("namespace")), resource.inputs["spec"])
             for resource in program.resources
@@ -213,11 +217,14 @@ class World:
             yield self.env.timeout(takes)
             if operation == "create":
                 self._add_pool(live)
-            elif any(is_at(path, ["spec.template"]) for path in paths):
+            elif self._pool_drifts(live, paths):
                 self._drift(live.declared.urn)
         elif declared.kind == NODE_CLASS and declared.is_object:
             yield self.env.timeout(takes)
-            if operation == "update":
+            # Nodes in subnets that the class still has do not drift.
+            before = old.uses.get("spec", frozenset()) if old else frozenset()
+            fields = [path for path in paths if path[:2] != ("spec", "subnetSelectorTerms")]
+            if operation == "update" and (fields or before - live.uses["spec"]):
                 self._drift_of_class(live)
         elif declared.type == CLUSTER:
             yield self.env.timeout(takes)
@@ -271,7 +278,7 @@ class World:
         return False
 
     def _endpoints(self, service: Declared) -> Steps:
-        """Wait until the pods of a Service are ready (await/service.go of pulumi/pulumi-kubernetes)."""
+        """Wait until each pod of a Service that has an address is ready (await/service.go of pulumi-kubernetes)."""
         spec = service.inputs["spec"]
         selector = spec.get("selector")
         if not selector or spec.get("clusterIP") == "None" or spec.get("type") == "ExternalName":
@@ -282,7 +289,7 @@ class World:
             if f" {namespace}/" in load.title and selector.items() <= labels.items() and load.replicas:
                 while load.title not in self.cluster.loads:
                     yield self.cluster.changed
-                yield from self.cluster.until_ready(load.title)
+                yield from self.cluster.until_served(load.title)
 
     # Nodes
 
@@ -375,6 +382,18 @@ class World:
         ]
         terms = [term for spec in classes for term in spec.get("capacityReservationSelectorTerms") or ()]
         return sum(self._program.reserved.get(term.get("id"), 0) for term in terms)
+
+    def _pool_drifts(self, live: Live, paths: tuple[Path, ...]) -> bool:
+        """Whether the nodes of a pool drift: other requirements leave those alone that still meet them."""
+        before = self.cluster.groups[_key(live)]
+        self._add_pool(live)
+        after = self.cluster.groups[_key(live)]
+        after.nodes = before.nodes
+        for node in after.nodes:
+            node.group = after
+        narrower = any(before.labels.get(name, values) - values for name, values in after.labels.items())
+        rules = ("spec", "template", "spec", "requirements")
+        return narrower or any(path[:2] == rules[:2] and path[:4] != rules for path in paths)
 
     def _drift(self, urn: str) -> None:
         """Karpenter replaces nodes that are not as their pool says; nobody waits for it."""

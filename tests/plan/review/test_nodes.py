@@ -158,6 +158,14 @@ def test_a_budget_lets_one_replica_go_after_the_other() -> None:
     assert (found.short, found.waves, found.seconds, found.warning) == (1, 2, 2 * ON_NODE, "")
 
 
+def test_other_workloads_may_take_the_new_nodes() -> None:
+    chat, crowded = workload(deployment(), (1, 1, 1)), replace(group(), nodes=3)
+    before, after = (snapshot(chat, nodes({"releaseVersion": value}), of=crowded) for value in "ab")
+    found = effect(before, after)
+    assert found
+    assert (found.short, found.seconds) == (1, ON_NEW_NODE)
+
+
 def test_more_replicas_than_new_nodes_wait_for_a_node() -> None:
     found = rolled(three())
     assert (found.short, found.seconds) == (3, 2 * (60 + GRACE) + ON_NEW_NODE)
