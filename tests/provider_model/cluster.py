@@ -500,7 +500,8 @@ class Cluster:
 
     @property
     def has_nodes(self) -> bool:
-        return any(group.nodes for group in self.groups.values())
+        """Whether there are nodes of the stack's own."""
+        return any(group.nodes and not group.is_foreign for group in self.groups.values())
 
     def short_of(self) -> list[str]:
         """Return the workloads that lack replicas."""
