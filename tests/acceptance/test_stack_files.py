@@ -46,10 +46,11 @@ def test_the_cli_gets_the_settings_the_backend_and_the_passphrase(project: Path,
     settings = home / "settings" / "Pulumi.dev.yaml"
     assert stand_in.commands == [
         "stack select dev --create --non-interactive",
+        "stack export --stack dev",
         f"up --yes --skip-preview --suppress-outputs --config-file {settings} --stack dev",
         "stack export --stack dev",
     ]
-    select, up, _ = stand_in.calls
+    select, _, up, _ = stand_in.calls
     assert (select["cwd"], up["cwd"]) == (str(settings.parent), str(project))
     for call in (select, up):
         assert call["env"] == {

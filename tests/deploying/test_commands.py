@@ -6,6 +6,7 @@ from typer.testing import CliRunner
 from livefleet.fleet import LiveFleet
 from livefleet.option_values import Speeds
 from tests.deploying.conftest import Stage
+from toolkit.errors import UserError
 from workbench.cli import app
 from workbench.cluster.cluster import SimulatedCluster
 from workbench.engine import local, pulumi_cli
@@ -109,8 +110,9 @@ def test_the_local_engine_deploys_between_the_parts(stage: Stage, monkeypatch: p
     "words", [("--speed", "0"), ("--speed", "-1"), ("--speed", "nan"), ("--start-speed", "1e9"), ("--speed", "fast")]
 )
 def test_speeds_that_nobody_means_are_refused(stage: Stage, words: tuple[str, str]) -> None:
-    code, _ = called(stage, "up", "--stack", "dev", "--start-cluster", *words)
-    assert code == 2
+    done = CliRunner().invoke(app, ["up", "--stack", "dev", "--start-cluster", *words, "--cwd", str(stage.folder)])
+    assert isinstance(done.exception, UserError)
+    assert str(done.exception).startswith(f"{words[0]}: must be ")
     assert stage.log == []
 
 

@@ -23,7 +23,7 @@ def test_what_answers_is_shown_before_something_is_built(stage: Stage, capsys: p
     assert stage.log == ["cluster, live", "pods one", "deploy", "show", "door one"]
     text = capsys.readouterr().err
     # Nothing scales, so that the rest is not needed.
-    build = "are built: translator, once for all clones: about 3 min on two cores"
+    build = "are built: translator, once for all clones: about 1 min on two cores"
     assert text.count(build) == 2  # before the deployment, and before the build
 
 

@@ -118,6 +118,7 @@ RUNS: dict[tuple[str, ...], list[tuple[tuple[str, ...], int, str]]] = {
     ("fault",): [(("zone",), 1, NO_FLEET), (("spot",), 1, NO_FLEET)],
     ("speed",): [((), 1, NO_FLEET)],
     ("capacity",): [(("--kubeconfig", "absent"), 1, "there is no kubeconfig at absent")],
+    ("build-pulumi",): [(("--help",), 0, "Usage: workbench build-pulumi")],
     ("cluster", "start"): [(("--help",), 0, "Usage: workbench cluster start")],
     ("cluster", "stop"): [((), 0, "")],
     ("cluster", "status"): [((), 1, "stopped")],

@@ -212,4 +212,7 @@ def test_the_samples_need_no_warning_but_of_what_a_gateway_and_an_operator_do(
     # By an estimate, since its weights are in an object store: vLLM of its release computes 32,768 tokens at a time.
     (tight,) = (each for each in warned if "[memory-tight]" in each)
     assert "Playground/qwen-oss" in tight
-    assert len(warned) == 3
+    # The pods of a ModelServing are its author's own.
+    (aborted,) = (each for each in warned if "[drain-missing]" in each)
+    assert "ModelServing/mistral-nemo" in aborted
+    assert len(warned) == 4

@@ -119,8 +119,8 @@ def check_programs(source: ReleaseSource, out: Path, folder: Path) -> str:
     if not wheels:
         what = f"wheels of stand-ins for {len(TAGS)} platforms"
         built, module = folder / "built", folder / "module"
-        for made in (built, module):
-            made.mkdir(parents=True)
+        for path in (built, module):
+            path.mkdir(parents=True)
         (module / "LICENSE").write_text("a license")
         names = [name for group in PACKAGES.values() for name in group]
         entry = {"inputs": "none", "modules": [["example.org/module", "v1.0.0", str(module)]]}

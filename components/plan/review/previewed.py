@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...fleet.clouds import providers
-from .differences import MISSING, parse_path, value_text
+from .differences import MISSING, Difference, differences, parse_path, path_text, value_text
 from .review import FieldDifference
 from .snapshot import FindingState, RegisteredResource, Snapshot, ValueSource
 from .transitions import ResourcePair, findings, refused_changes
@@ -108,8 +108,16 @@ def _differences(steps: Sequence[_State], before: _State, after: _State) -> Iter
             is_reason = path in (step.get("replaceReasons") or ())
             detailed[path] = detailed.get(path, False) or is_reason
     for path, replaces in detailed.items():
-        old, new = (value_text(_at(inputs, path)) for inputs in (before, after))
-        yield FieldDifference(path, old, new, replaces)
+        fields = parse_path(path)
+        old, new = (_at(inputs, path) for inputs in (before, after))
+        # A reason names only a property of the resource, such as the whole spec of an object.
+        found = list(differences(old, new, path=fields))
+        if replaces and not found:
+            found = [Difference(fields, old, new)]
+        for difference in found:
+            yield FieldDifference(
+                path_text(difference.path), value_text(difference.before), value_text(difference.after), replaces
+            )
     if not any(detailed.values()) and any(step.get("op") in _REPLACING for step in steps):
         yield _SOME_FIELD
 

@@ -49,7 +49,7 @@ def test_every_step_passes_and_everything_is_deleted(unpriced: Path, programs: P
     assert [step["name"] for step in report["steps"] if step["passed"]] == STEPS
     assert (code, report["passed"], report["region"]) == (0, True, REGION)
     assert 2 < report["usdAtMost"] <= 10
-    assert programs.verbs("pulumi", VERBS) == ["up", "preview", "up", "destroy"]
+    assert programs.verbs("pulumi", VERBS) == ["up", "preview", "preview", "preview", "up", "destroy"]
     restarted = [call["words"] for call in programs.calls if "restart" in call["words"]]
     assert [words[words.index("-n") + 1] for words in restarted] == [DOOR_NAMESPACE]
     assert report["versions"]["kubectl"] == "Client Version: v1.35.2"

@@ -270,7 +270,7 @@ def test_commands(own: SimulatedCluster, programs: Programs, monkeypatch: pytest
     assert shown.exit_code == 0
     for name, pid in pids(own).items():
         line = next(line for line in shown.stdout.splitlines() if line.split()[:1] == [name])
-        assert line.split()[1:] == ["running", str(pid), str(own.folder / "logs" / f"{name}.log")]
+        assert line.split()[1:] == ["running", str(pid)]
     again = runner.invoke(commands.app, ["start", *where])
     assert again.exit_code == 0
     assert "already running" in again.stderr

@@ -108,6 +108,21 @@ def test_a_cluster_that_the_engine_replaces(first: bool) -> None:
     assert found(*(steps[::-1] if first else steps)) == [("change-replaces-cluster", "clusterName")]
 
 
+@pytest.mark.parametrize(
+    "names", [{"diffReasons": ["spec"]}, {"detailedDiff": {"spec.replicas": {"kind": "update"}}}]
+)
+def test_an_object_of_which_a_part_changes(names: dict[str, Any]) -> None:
+    """The engine names the whole spec, which contains immutable fields."""
+    spec = {"replicas": 1, "selector": {"matchLabels": {"app": "chat"}}}
+    old = {
+        "urn": "urn:pulumi:prod::x::kubernetes:apps/v1:Deployment::chat",
+        "type": "kubernetes:apps/v1:Deployment",
+        "custom": True,
+        "inputs": {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "chat"}, "spec": spec},
+    }
+    assert found(step("update", old, changed(old, spec={**spec, "replicas": 2}), **names)) == []
+
+
 def test_a_replacement_without_a_field() -> None:
     assert found(step("replace", CLUSTER, CLUSTER)) == [("change-replaces-cluster", "")]
 

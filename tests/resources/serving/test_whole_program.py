@@ -102,7 +102,10 @@ def test_its_models_are_those_of_any_other_cluster() -> None:
     """Below the fleet nothing depends on who made the cluster."""
     workloads = [
         {key_of(e.inputs): e.inputs for e in recorded.of("kubernetes:apps/v1:Deployment")}
-        for recorded in (deploy(environment, mock=Aws()), fleet(SMALL))
+        for recorded in (
+            deploy(environment, mock=Aws()),
+            fleet(SMALL, front_door={"expose": "load-balancer", "internal": True}),
+        )
     ]
     assert workloads[0] == workloads[1]
     assert len(workloads[0]) == 2

@@ -1,6 +1,7 @@
 """The requests of single instances."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from tests.clouds.aws.requests.network import ec2_arn, groups_exist, subnets_exist, tagged
 from tests.clouds.aws.requests.plan import From, Given, Plan, Planner, Request, drop_empty, lookup
@@ -24,7 +25,7 @@ def instance(given: Given) -> Plan:
                 "MaxCount": 1,
                 **members,
                 **drop_empty(wanted),
-                **tagged("instance", given.get("tags")),
+                **_all_tagged(given.get("tags"), given.get("volumeTags")),
             },
         ),
         id=made,
@@ -42,6 +43,13 @@ def instance(given: Given) -> Plan:
         ],
         problems=[] if members.get("ImageId") or template else ["an instance has an image or a launch template"],
     )
+
+
+def _all_tagged(instance_tags: Any, volume_tags: Any) -> dict[str, Any]:
+    """Return the tags of an instance and of its volumes, which are set at once when it is launched."""
+    both = (tagged("instance", instance_tags), tagged("volume", volume_tags))
+    specifications = [entry for each in both for entry in each.get("TagSpecifications", ())]
+    return {"TagSpecifications": specifications} if specifications else {}
 
 
 KINDS: Mapping[str, Planner] = {"aws:ec2/instance:Instance": instance}
