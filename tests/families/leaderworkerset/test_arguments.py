@@ -8,10 +8,11 @@ from tests.inspecting.objects import container, group
 
 PATH = "spec.leaderWorkerTemplate.workerTemplate.spec.containers[0]"
 MODEL = ["--model", "Qwen/Qwen2.5-7B-Instruct"]
+WAITING = {"preStop": {"exec": {"command": ["/bin/sh", "-c", "./drain.sh"]}}}
 
 
 def found(**more: object) -> set[tuple[str, str]]:
-    problems = plan(objects([group("a", container(**more))])).problems
+    problems = plan(objects([group("a", container(lifecycle=WAITING, **more))])).problems
     return {(str(each.rule), each.path) for each in problems}
 
 
