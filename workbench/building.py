@@ -5,7 +5,7 @@ import typer
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(build_pulumi)
+    app.command("build-pulumi")(build_pulumi)
 
 
 def build_pulumi() -> None:
