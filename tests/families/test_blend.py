@@ -71,7 +71,7 @@ class TestCommands:
         assert "replicas" not in bodies["Deployment", "chat"]["spec"]
 
     def test_explain(self) -> None:
-        lines = command("explain", "Blend/mix", "--all").stdout
+        lines = " ".join(command("explain", "Blend/mix", "--all").stdout.split())  # without the breaks of lines
         assert "Deployment/mix-first: pod containers[server].args --model Qwen/Qwen2-7B-Instruct" in lines
         assert "Deployment/mix-second: pod containers[server].args --model-path Qwen/Qwen2-7B-Instruct" in lines
         assert "StatefulSet/mix-kept: pod containers[server].image = vllm/vllm-openai:v0.20.0" in lines
