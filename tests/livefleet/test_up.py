@@ -171,7 +171,7 @@ def test_down_and_up_again(newcomer: Newcomer) -> None:
     assert newcomer.addresses() == addresses
     (line,) = calls(shown)  # of one model, without --details
     assert "data:" in pasted(line, newcomer.folder)
-    assert " pods " in newcomer.run("cluster", "status")
+    assert "\npods " in newcomer.run("cluster", "status")
 
 
 @pytest.mark.usefixtures("shown")
@@ -186,6 +186,6 @@ def test_after_destroy_nothing_answers(newcomer: Newcomer) -> None:
     assert time.monotonic() - begin < 40 + 3 * command
     assert newcomer.addresses(code=1) == {}
     assert "is not deployed" in newcomer.said
-    assert " pods " in newcomer.run("cluster", "status")
+    assert "\npods " in newcomer.run("cluster", "status")
     newcomer.up()
     assert set(newcomer.addresses()) == TITLES
