@@ -3,7 +3,7 @@
 Most engines abort the requests in progress on SIGTERM, and gateways send new ones until they have learned that the
 pod ends. A hook delays the signal until the pod has been without requests for :data:`QUIET_SECONDS`:
 
-- The port has no connection: nobody waits for an answer. Gauges alone do not show that: those of vLLM keep their last
+- The port has no connection, so no request is open. Gauges alone do not show that: those of vLLM keep their last
   value if the last requests are aborted (vllm-project/vllm issues 22545 and 29928).
 - There are connections, but the gauges of the engine are 0: gateways and Prometheus keep connections open.
 

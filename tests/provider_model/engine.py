@@ -38,7 +38,7 @@ class Outcome:
         restarted: Replicas that were replaced, by workload.
         short: What workloads lacked.
         lost: What is gone although something needs it.
-        without_effect: Fields that the provider takes over into the state and sends to nobody.
+        without_effect: Fields that the provider only stores in the state.
     """
 
     failed: str = ""

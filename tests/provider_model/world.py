@@ -396,7 +396,7 @@ class World:
         return narrower or any(path[:2] == rules[:2] and path[:4] != rules for path in paths)
 
     def _drift(self, urn: str) -> None:
-        """Karpenter replaces nodes that are not as their pool says; nobody waits for it."""
+        """Karpenter replaces nodes that differ from their pool; the update does not wait for it."""
         key = _key(self.live[urn])
         if key in self.cluster.groups:
             self.env.process(self.cluster.drift(key, self._node_seconds))
