@@ -44,6 +44,11 @@ def is_part(block: Block) -> bool:
     return block.text.startswith("elasticConfig:")
 
 
+def is_of_pod(block: Block) -> bool:
+    """Fields of a pod's specification, as the tests of draining compare them with what is rendered."""
+    return block.text.startswith(("lifecycle:", "terminationGracePeriodSeconds:"))
+
+
 def is_prices(block: Block) -> bool:
     return block.text.startswith("date:")
 
@@ -64,7 +69,7 @@ def is_project(block: Block) -> bool:
     )
 
 
-KINDS = (is_project, is_manifest, is_setting, is_stack, is_program, is_part, is_prices, is_of_pipelines)
+KINDS = (is_project, is_manifest, is_setting, is_stack, is_program, is_part, is_of_pod, is_prices, is_of_pipelines)
 
 
 @pytest.mark.parametrize("block", blocks("yaml"), ids=str)

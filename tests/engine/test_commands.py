@@ -98,6 +98,7 @@ def test_wrong_use_is_a_message(project: Path, arguments: tuple[str, ...], words
 
 def test_asking_for_the_pulumi_cli_where_there_is_none(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/nowhere")
     done = workbench(project, "preview", "--engine", "pulumi")
     assert done.returncode == 1
     assert "pulumi is not on the PATH" in done.stderr

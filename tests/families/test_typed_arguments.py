@@ -157,7 +157,7 @@ OWN = {
             "cache_host_path",
             "shared",
         ),
-        *("shared", "draft_model", "autoscaled"),
+        *("shared", "draft_model", "autoscaled", "wait_until_ready", "ready_timeout"),
     },
     "ModelRouter": {"name", "namespace", "release"},
     "ModelPool": {"name", "namespace", "release"},

@@ -94,7 +94,8 @@ def test_every_example_is_a_command_with_its_options(example: str) -> None:
         while hasattr(command, "commands"):
             context = command.make_context(name, [*rest], parent=context)
             name, command, rest = command.resolve_command(context, rest)
-        assert command.make_context(name, rest, parent=context).params
+        given = command.make_context(name, rest, parent=context).params
+    assert given.keys() == {each.name for each in command.params if each.expose_value}
 
 
 @pytest.mark.parametrize("word", ["deploy", "destory", "destro", "ejct", "falt", "delete", "remove", "down"])

@@ -67,7 +67,7 @@ def test_every_policy_is_in_the_table_with_its_settings() -> None:
 
 def test_every_variable_of_the_workflows_is_explained() -> None:
     used = {name for each in workflows() for name in re.findall(r"vars\.(\w+)", each.text)}
-    assert len(used) == 7
+    assert len(used) == 8
     assert {name for name in used if f"`{name}`" not in TEXT} == set()
 
 
