@@ -11,6 +11,7 @@ import pytest
 from tests.engine.live import gone, maps
 from tests.engine.support import Stack, config_map, kube_object, register
 from toolkit.kube import Kube
+from workbench.engine.apply import ready
 from workbench.engine.apply.ready import READY_SECONDS
 from workbench.engine.local import RunOptions
 from workbench.engine.pulumi_failures import unready
@@ -237,9 +238,12 @@ def test_ready_means_available(live: Stack, kube: Kube, namespace: str) -> None:
     live.destroy()
 
 
-def test_an_update_has_a_timeout_of_its_own(live: Stack, kube: Kube, namespace: str) -> None:
+def test_an_update_has_a_timeout_of_its_own(
+    live: Stack, kube: Kube, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As with the real engine (tests/real_engine/test_waiting.py): that of the creation is none for it."""
-    live.options = RunOptions(seconds=3)
+    monkeypatch.setattr(ready, "READY_SECONDS", 3)
+    live.options = RunOptions()
 
     def program(replicas: int, **timeouts: str) -> None:
         opts = pulumi.ResourceOptions(provider=live.provider())
