@@ -23,6 +23,8 @@ _MOST_BREAKS = 20
 _BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _NO_BREAK = re.compile("[^\n\r\x85\u2028\u2029]")
 """All characters except the line breaks of YAML 1.1."""
+_RESOLVED = dict.fromkeys(("apiVersion", "kind"), "write '---' on a line before it if another resource starts there")
+"""What to do about a key that appears twice, if it is not to remove one."""
 _SEPARATOR = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 _KIND = re.compile(r"^kind:\s*['\"]?([A-Za-z]{1,63})", re.MULTILINE)
 _NAME = re.compile(
@@ -286,7 +288,7 @@ class _ManifestReader:
                 kind,
                 name,
                 "",
-                f"key {key!r} appears twice in the same map; remove one",
+                f"key {key!r} appears twice in the same map; {_RESOLVED.get(key, 'remove one')}",
                 namespace=_namespace(value),
             )
             for line, key in document.duplicates

@@ -83,6 +83,17 @@ def test_what_json_cannot_say_is_refused_with_its_line(text: str, line: int, rea
     assert error.value.line in (line, line + 1)  # libyaml notices an unclosed list a line later
 
 
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("apiVersion: v1\nkind: Secret\napiVersion: v1\n", "write '---' on a line before it"),
+        ("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nmetadata: {name: b}\n", "remove one"),
+    ],
+)
+def test_a_duplicate_key_that_starts_another_resource(text: str, advice: str) -> None:
+    assert advice in parse(text).problems[0].reason
+
+
 def test_the_deepest_nesting_is_a_message() -> None:
     (problem,) = parse("[" * 200_000).problems
     assert "YAML" in problem.reason or "nested" in problem.reason

@@ -99,6 +99,8 @@ def test_bad_files(tmp_path: Path) -> None:
         (b"- 1\n", ":1: ", "must be a YAML map, found list"),
         (b"config: [1]\n", ": ", "config: must be a map of keys and values, found [1]"),
         (b"config: text\n", ": ", 'config: must be a map of keys and values, found "text"'),
+        (b"config: {}\nconfig: {}\n", ":2:1: ", "not valid YAML: key 'config' appears twice"),
+        (b"config:\n  proj:a: {b: 1, b: 2}\n", ":2:18: ", "not valid YAML: key 'b' appears twice"),
         (b"config:\n  1: a\n", ": ", "config: keys must be strings, found 1; quote it"),
     ],
 )  # fmt: skip

@@ -240,6 +240,21 @@ def _has_type(value: object, kind: str) -> bool:
     return isinstance(value, _TYPES.get(kind, (object,)))
 
 
+class _UniqueKeys(yaml.SafeLoader):
+    """Refuses a key that appears twice in a map, as the YAML library of the Pulumi CLI does (gopkg.in/yaml.v3)."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002
+        """Return the map of a node; the signature is PyYAML's."""
+        lines: dict[str, int] = {}
+        for key, _ in node.value:
+            name = str(key.value)
+            if name in lines:
+                problem = f"key {name!r} appears twice in the same map, first in line {lines[name]}; keep one of them"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+            lines[name] = key.start_mark.line + 1
+        return super().construct_mapping(node, deep)
+
+
 def _read(path: Path, absent: str) -> dict[str, Any]:
     """Read a YAML map; errors name line and column."""
     if not path.is_file():
@@ -247,7 +262,7 @@ def _read(path: Path, absent: str) -> dict[str, Any]:
     data = b""
     try:
         data = path.read_bytes()
-        content = yaml.safe_load(data.decode("utf-8-sig")) or {}
+        content = yaml.load(data.decode("utf-8-sig"), _UniqueKeys) or {}  # noqa: S506  a safe loader
     except OSError as error:
         raise WorkbenchError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:

@@ -246,7 +246,7 @@ def _quantity(value: object) -> object:
     value = whole_float_to_int(value)
     if is_quantity(value):
         return value
-    hint = f"; put it in quotes: {str(value)!r}" if isinstance(value, float) else ""
+    hint = f"; put it in quotes: {str(value)!r} (devices need a whole number)" if isinstance(value, float) else ""
     hint = quantity_hint(value) if isinstance(value, str) else hint
     raise combined_error([((), f"must be a quantity such as 500m, 2 or 8Gi, found {format_value(value)}{hint}")])
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from components.checks.memory.cases import Fit
+from components.contract.findings.advice import split_message
 from components.fleet.instances import instance
 from components.plan.review.review import ChangeKind, Interruption, ModelChange, Review
 from components.plan.review.snapshot import FindingState, ServedModel
@@ -27,6 +28,7 @@ from ..wording.upgrades import upgrade_lines
 
 _FIT_STYLES = {Fit.EXCEEDED: "error", Fit.TIGHT: "warning", Fit.FITS: "good", Fit.UNKNOWN: "dim"}
 _SIGNS = {ChangeKind.CREATED: "+", ChangeKind.UPDATED: "~", ChangeKind.REPLACED: "±", ChangeKind.DELETED: "-"}
+_FILE = re.compile(r"\S+\.ya?ml(:\d+){0,2}")
 _MOST_ROWS = 10
 """Rows of a table without ``--details``: with the headline and the findings, two tables fit a screen."""
 _ROWS_WITH_ERRORS = 5
@@ -51,7 +53,9 @@ def _lines(review: Review, screen: Screen, *, details: bool) -> Iterator[str]:
     failures = [failure for failure in review.failures if not re.fullmatch(r"[\d,]+ errors?", failure)]
     if failures and not review.head.failed:
         yield from screen.text(f"does not pass: {'; '.join(failures)}", "error")
-    if not review.head.failed:
+    if review.head.failed:
+        yield from screen.findings([*_reasons(review.head.failed)], details=True)
+    else:
         if not review.changes_nothing:
             yield from _changes(review, screen, details=details)
         models = _Models.of(review)
@@ -68,6 +72,16 @@ def _lines(review: Review, screen: Screen, *, details: bool) -> Iterator[str]:
         if details:
             yield from _details(review, screen)
         yield from screen.closing(findings, () if details else [*_hidden(review, findings, models, screen)])
+
+
+def _reasons(failed: str) -> Iterator[Message]:
+    """Yield why there is no plan: problems of files, one in a line that indented lines can follow, or other text."""
+    for reason in re.split(r"\n(?! )", failed.strip()):
+        place, _, rest = reason.partition(": ")
+        if not _FILE.fullmatch(place):
+            place, rest = "", reason
+        cause, step = split_message(" ".join(rest.split()))
+        yield Message(severity="error", rule="", place=place, cause=cause, help=step)
 
 
 def _messages(review: Review) -> list[Message]:

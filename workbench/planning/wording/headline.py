@@ -30,8 +30,7 @@ def headline(review: Review) -> str:
     """Return ``local: 12 to create, 1 model fits, $0 now ($1,770 a month on AWS)``."""
     head = review.head
     if head.failed:
-        reasons = [line.strip() for line in head.failed.splitlines() if line.strip()]
-        return f"{head.stack}: no plan: {'; '.join(reasons)}"
+        return f"{head.stack}: no plan can be made"
     parts = (
         refused_changes(review),
         _changes(review),

@@ -151,7 +151,23 @@ def test_settings_that_cannot_be_read_remove_nothing() -> None:
     found = review(Snapshot("dev", failed="a: unknown key"), replace(BASE, findings=(OLD,)))
     assert found.fixed == ()
     assert all(change.unplanned for change in found.models)
-    assert text(found) == "dev: no plan: a: unknown key\n"
+    assert text(found) == "dev: no plan can be made\nerror\n  a: unknown key\n"
+
+
+def test_each_reason_for_no_plan_has_its_file_and_what_to_do() -> None:
+    reasons = (
+        "Pulumi.dev.yaml: p:cloud: must be 'none' or 'aws', found 'awss'; did you mean 'aws'?\n"
+        "Pulumi.dev.yaml:7:1: p:x: is required; write under config:\n    p:x: y"
+    )
+    assert text(review(Snapshot("dev", failed=reasons), None)).splitlines() == [
+        "dev: no plan can be made",
+        "error Pulumi.dev.yaml",
+        "  p:cloud: must be 'none' or 'aws', found 'awss'",
+        "  help: did you mean 'aws'?",
+        "error Pulumi.dev.yaml:7:1",
+        "  p:x: is required",
+        "  help: write under config: p:x: y",
+    ]
 
 
 def test_errors_of_the_base_alone_make_nothing_new() -> None:
