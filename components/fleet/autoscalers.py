@@ -16,6 +16,9 @@ _APIS = {
     "Object": CUSTOM_METRICS,
     "External": EXTERNAL_METRICS,
 }
+_RESOURCE_TYPES = ("Resource", "ContainerResource")
+KEDA_CHART = "keda"
+"""Name of the chart that installs KEDA."""
 TOLERANCE_SINCE = "1.35"
 """First Kubernetes version whose ``behavior`` has a tolerance (feature gate HPAConfigurableTolerance)."""
 
@@ -68,6 +71,7 @@ class Autoscaler:
         target_known: Whether the resource that the target is rendered from exists; a missing workload is then
             reported at that resource.
         sized: The sizing result that its upper bound comes from, if any.
+        is_written: Whether it is a manifest of its own, which is created unchanged.
     """
 
     hpa: Object
@@ -77,6 +81,22 @@ class Autoscaler:
     reads_pods: bool = False
     target_known: bool = False
     sized: SizedBound | None = None
+    is_written: bool = False
+
+    @property
+    def is_created(self) -> bool:
+        """Whether it is created for its resource: not by an operator, and not as a manifest of its own."""
+        return not self.operated and not self.is_written
+
+    @property
+    def title(self) -> str:
+        """``Kind/name`` of the object that is created."""
+        return f"{self.body['kind']}/{self.body['metadata']['name']}"
+
+    @property
+    def uses_keda(self) -> bool:
+        """Whether it is a manifest of KEDA, whose triggers KEDA reads itself."""
+        return self.is_written and self.replacement is not None
 
     @property
     def body(self) -> Object:
@@ -119,5 +139,11 @@ class Autoscaler:
         """The metrics APIs that it reads; without metrics Kubernetes scales on CPU."""
         if self.reads_pods:
             return frozenset()
+        if self.uses_keda:
+            return frozenset({KEDA_CHART, *([RESOURCE_METRICS] if self._reads_resources else [])})
         kinds = [metric.get("type", "Resource") for metric in self.hpa["spec"].get("metrics") or ()] or ["Resource"]
         return frozenset(_APIS[kind] for kind in kinds if kind in _APIS)
+
+    @property
+    def _reads_resources(self) -> bool:
+        return any(metric.get("type") in _RESOURCE_TYPES for metric in self.hpa["spec"].get("metrics") or ())

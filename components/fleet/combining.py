@@ -173,13 +173,12 @@ def attach_autoscalers(rendered: Iterable[Rendered]) -> tuple[list[Problem], tup
             reason = ""
             if owners.get(scaler.target) is item:
                 continue
-            if scaler.target not in owners:
-                if not scaler.target_known:
-                    known = sorted(f"{key[0]} {key[2]!r}" for key in owners if key[1] == namespace)
-                    reason = (
-                        f"no {kind} named {name!r} in namespace {namespace!r} (available: "
-                        f"{', '.join(known) or 'none'}); correct the name, or add it"
-                    )
+            if scaler.target not in owners and not scaler.target_known:
+                known = sorted(f"{key[0]} {key[2]!r}" for key in owners if key[1] == namespace)
+                reason = (
+                    f"no {kind} named {name!r} in namespace {namespace!r} (available: "
+                    f"{', '.join(known) or 'none'}); correct the name, or add it"
+                )
             elif scaler.target in scalers:
                 other_item, other = scalers[scaler.target]
                 reason = (

@@ -26,6 +26,7 @@ class Rendered:
         warnings: Warnings of a resource that is rendered alone; those of a fleet are in ``Fleet.problems``.
         timeouts: Timeouts of its objects; computed when it is registered.
         awaited: Whether an update waits until its workloads are ready.
+        scaled: The objects that are no workloads, and whose replicas an autoscaler owns.
     """
 
     source: LoadedResource
@@ -42,6 +43,7 @@ class Rendered:
     warnings: tuple[Problem, ...] = ()
     timeouts: Mapping[Key, Timeouts] = field(default_factory=dict, compare=False, repr=False)
     awaited: bool = field(default=True, compare=False)
+    scaled: frozenset[Key] = field(default=frozenset(), compare=False)
 
     @property
     def title(self) -> str:
@@ -54,7 +56,7 @@ class Rendered:
         return (
             *(workload.body for workload in self.workloads if not workload.operated),
             *(endpoint.body for endpoint in self.endpoints if endpoint.body is not None),
-            *(scaler.body for scaler in self.autoscalers if not scaler.operated),
+            *(scaler.body for scaler in self.autoscalers if scaler.is_created),
             *self.others,
         )
 

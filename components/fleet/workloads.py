@@ -13,6 +13,8 @@ from .objects import Object, key_of
 from .origins import Origin
 from .shapes import PodTemplate, WorkloadShape, shape_of
 
+REPLICAS = "spec.replicas"
+"""The field that autoscalers set."""
 LWS_VARIABLES = GroupVariables("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX")
 """Environment variables that the LeaderWorkerSet controller sets in every pod."""
 
@@ -202,7 +204,7 @@ class Workload:
         changes are ignored, and leaves it out once another manager has set it (``handleSSAIgnoreFields`` in
         provider/pkg/await/await.go of pulumi/pulumi-kubernetes).
         """
-        return ("spec.replicas",) if self.most is not None and "replicas" not in self.body["spec"] else ()
+        return (REPLICAS,) if self.most is not None and "replicas" not in self.body["spec"] else ()
 
     @property
     def size(self) -> int:

@@ -26,6 +26,15 @@ _SERVER_FIELDS = frozenset(
     | {"resourceVersion", "selfLink", "uid"}
 )
 _KUBECTL_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
+_NAMESPACED = frozenset(
+    {
+        ("keda.sh", "ScaledObject"),
+        ("keda.sh", "TriggerAuthentication"),
+        ("http.keda.sh", "HTTPScaledObject"),
+        ("autoscaling.k8s.io", "VerticalPodAutoscaler"),
+    }
+)
+"""API group and kind of autoscalers, which must be in the namespace of their workload."""
 _Identity = tuple[str, str, str, str]
 """API group, kind, namespace and name."""
 
@@ -132,7 +141,8 @@ def as_written(body: Object) -> Object:
 def in_namespace(body: Object, namespace: str) -> Object:
     """Set the namespace of the environment on namespaced objects without one."""
     metadata = body["metadata"]
-    if metadata.get("namespace") or not is_namespaced(group_of(body), body["kind"]):
+    key = group_of(body), body["kind"]
+    if metadata.get("namespace") or not (is_namespaced(*key) or key in _NAMESPACED):
         return body
     return {**body, "metadata": {**metadata, "namespace": namespace}}
 

@@ -23,7 +23,7 @@ from ..fleet.nodes.groups import NodeGroupDemand, node_groups, offered_by
 from ..fleet.nodes.policy import NodePolicy
 from ..fleet.nodes.preemption import DefaultClass, preemptions
 from ..fleet.nodes.unschedulable import NodeKind, unschedulable
-from ..fleet.objects import Object
+from ..fleet.objects import Key, Object
 from ..fleet.rendered import Fleet, Rendered
 from ..fleet.words import OtherKinds
 from ..fleet.workloads import Workload
@@ -42,6 +42,7 @@ from .timeouts.planned import ObjectTimeouts, planned_timeouts
 if TYPE_CHECKING:
     from ..fleet.cloud import NodePlan
     from .prerequisites.needed import Prerequisite
+    from .scalers import WrittenScalers
 
 _ANYWHERE = Environment()
 
@@ -67,6 +68,7 @@ class Plan:
         starts: The cold start of each workload with accelerators, by its title.
         timeouts: How long the provider waits for objects.
         ignored: Ignored problems with their reasons.
+        scaled: The objects that are created unchanged, and whose replicas an autoscaler owns that is written by hand.
         manifests: The manifests that were planned.
     """
 
@@ -87,6 +89,7 @@ class Plan:
     starts: Mapping[str, StartBudget] = field(default_factory=dict)
     timeouts: ObjectTimeouts = field(default_factory=ObjectTimeouts)
     ignored: tuple[Ignored, ...] = ()
+    scaled: frozenset[Key] = frozenset()
     manifests: Manifests = field(default_factory=Manifests, repr=False, compare=False)
 
     @property
@@ -113,6 +116,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         environment: Where they run.
         running: What runs there without a manifest.
     """
+    scalers = _written_scalers(manifests, environment)
     rendered = with_nodes(
         render_fleet(
             manifests.resources,
@@ -121,10 +125,11 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
             partial=manifests.partial,
             running=running.items,
             passed_through=passed_workloads(manifests, environment),
+            scalers=scalers.items if scalers else (),
         ),
         running,
     )
-    chain = metric_chain(rendered, environment.metrics)
+    chain = metric_chain(rendered, environment.metrics, scalers.workloads if scalers else ())
     fleet = hardened(placed(with_scaled_objects(rendered, chain), environment), environment)
     memory = verdicts(fleet, environment.shapes)
     door = front_door(fleet, environment.door, environment.file, environment.balancing)
@@ -133,6 +138,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         *running.problems,
         *without_answered(fleet, running),
         *chain.problems,
+        *(_check_scalers(scalers, rendered, environment) if scalers else ()),
         *check_chain(chain, environment),
         *check_access(fleet, door, environment),
         *check_pod_ends(_deployed(fleet, running, manifests, environment), environment.door.longest_request),
@@ -182,6 +188,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         verdicts=memory,
         starts=starts,
         timeouts=timeouts,
+        scaled=_scaled_objects(scalers, fleet),
         manifests=manifests,
     )
     passed = passed_through(manifests.others, environment, planned.objects)
@@ -202,6 +209,31 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
     scope = Scope(environment.ignore, environment.file, is_known=environment.cluster is not None)
     effective, ignored = without_ignored(problems, (*manifests.resources, *running.sources), scope)
     return _with_cached_images(replace(planned, others=passed.objects, problems=effective, ignored=ignored))
+
+
+def _written_scalers(manifests: Manifests, environment: Environment) -> "WrittenScalers | None":
+    """Return the autoscalers among the objects of other APIs; None without such objects."""
+    if not manifests.others:
+        return None
+    from .scalers import written_scalers
+
+    return written_scalers(manifests.others, environment)
+
+
+def _scaled_objects(scalers: "WrittenScalers | None", fleet: Fleet) -> frozenset[Key]:
+    if scalers is None:
+        return frozenset()
+    from .scalers import scaled_objects
+
+    return scaled_objects(scalers, fleet)
+
+
+def _check_scalers(scalers: "WrittenScalers", fleet: Fleet, environment: Environment) -> Iterator[Problem]:
+    from .scalers import check_vertical, replicas_problems
+
+    yield from scalers.problems
+    yield from replicas_problems(scalers, fleet)
+    yield from check_vertical(scalers, fleet, environment.options.namespace)
 
 
 def passed_workloads(manifests: Manifests, environment: Environment) -> Iterator[Rendered]:

@@ -30,6 +30,7 @@ def render_fleet(
     partial: Iterable[LoadedResource] = (),
     running: Sequence[Rendered] = (),
     passed_through: Iterable[Rendered] = (),
+    scalers: Sequence[Rendered] = (),
 ) -> Fleet:
     """Render resources that may refer and contribute to each other.
 
@@ -48,6 +49,7 @@ def render_fleet(
         running: Workloads and autoscalers that exist already, to which the resources may refer.
         passed_through: Workloads among the objects of other APIs, to which the resources may refer; they are not
             part of the fleet.
+        scalers: Autoscalers among the objects of other APIs.
     """
     ordered = sorted(((member_of(source.kind), source) for source in resources), key=_order)
     library = Library((source for _, source in ordered), options.namespace, unread)
@@ -80,9 +82,17 @@ def render_fleet(
             library.lose(source)
     clashes, unique = without_clashes(rendered)
     # Names of what exists were accepted by the API server, where objects of two kinds may share one.
-    misdirected, moved = attach_autoscalers((*unique, *unclaimed(unique, running)))
+    present = unclaimed(unique, running)
+    written = [item for item in (*present, *scalers) if any(scaler.is_written for scaler in item.autoscalers)]
+    wrong_targets = list[Problem]()
+    if written:
+        from .scalers import resolved
+
+        present = [item for item in present if item not in written]
+        written, wrong_targets = resolved(written, unique)
+    misdirected, moved = attach_autoscalers((*unique, *present, *written))
     of_families, common = _of_families(moved, library, options)
-    problems += [*clashes, *misdirected, *check_group_names(moved), *of_families]
+    problems += [*clashes, *wrong_targets, *misdirected, *check_group_names(moved), *of_families]
     return Fleet((*shared_items(moved), *common, *moved), tuple(sorted(problems, key=lambda p: p.sort_key)))
 
 

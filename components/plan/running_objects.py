@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from pydantic import ConfigDict, ValidationError
 
 from ..contract.base import ApiModel, Json, NaturalInt32, PositiveInt32
+from ..contract.documents.source import Location
 from ..contract.findings.collector import Findings
 from ..contract.findings.ids import RuleId
 from ..contract.kinds import Kind
@@ -14,15 +15,14 @@ from ..contract.load import LoadedResource, OtherObject
 from ..contract.messages import explain
 from ..contract.meta import JsonObject, Resource
 from ..contract.problems import Problem, Severity, field_path
-from ..contract.schema.embedded import Metrics, PodTemplate, ScaleBehavior, format_value
+from ..contract.schema.embedded import PodTemplate, format_value
 from ..engines.command_line import CommandLine, command_line_of
 from ..engines.served.names import served_names
 from ..engines.serving import serving_line
 from ..families import labelled_server
 from ..fleet.arguments import check_arguments
-from ..fleet.autoscalers import Autoscaler
 from ..fleet.extended_resources import fractional_devices
-from ..fleet.objects import HPA, Object, copied
+from ..fleet.objects import Object, copied
 from ..fleet.origins import Origin
 from ..fleet.rendered import Rendered
 from ..fleet.serving import declared_port, server_of
@@ -31,6 +31,7 @@ from ..fleet.workloads import Workload
 from ..fleet.written import pod_demands
 from .others import as_written, in_namespace, unusable_field
 from .overridden_variables import without_overridden
+from .scaler_kinds import SCALER_KINDS
 
 
 class RunningSpec(ApiModel):
@@ -65,20 +66,6 @@ class _Templates(ApiModel):
     selector: JsonObject | None = None
 
 
-class _Target(ApiModel):
-    api_version: str | None = None
-    kind: str
-    name: str
-
-
-class _Scaler(ApiModel):
-    scale_target_ref: _Target
-    min_replicas: NaturalInt32 | None = None
-    max_replicas: PositiveInt32
-    metrics: Metrics | None = None
-    behavior: ScaleBehavior | None = None
-
-
 class _ServicePort(ApiModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
 
@@ -93,7 +80,7 @@ class _Service(ApiModel):
 
 
 _SPECS: Mapping[tuple[str, str], type[ApiModel]] = {
-    ("autoscaling/v2", HPA): _Scaler,
+    **{key: kind.model for key, kind in SCALER_KINDS.items()},
     ("v1", "Service"): _Service,
 }
 
@@ -112,7 +99,7 @@ def malformed(body: Object, file: str) -> tuple[Problem, ...]:
 
     def check(model: type[ApiModel], value: Json, outer: tuple[str, ...], *, skip: int = 0) -> None:
         try:
-            model.model_validate(_without_nulls(value))
+            model.model_validate(without_nulls(value))
         except ValidationError as error:
             for parts, reason in explain(error, kind):
                 problem(field_path((*outer, *parts[skip:])), reason)
@@ -142,7 +129,13 @@ def malformed(body: Object, file: str) -> tuple[Problem, ...]:
 
 
 def running_workload(
-    body: Object, file: str, *, origin: Object | None = None, containers_path: str = ""
+    body: Object,
+    file: str,
+    *,
+    origin: Object | None = None,
+    containers_path: str = "",
+    line: int = 0,
+    location: Location | None = None,
 ) -> tuple[Rendered | None, tuple[Problem, ...]]:
     """Return a workload that runs, and its problems; None if its pods cannot be read.
 
@@ -151,16 +144,18 @@ def running_workload(
         file: Where it was read, for messages.
         origin: The object that describes the pods, if that is not the workload.
         containers_path: The field of ``origin`` with the serving container; empty for the pod template.
+        line: Its line in the file.
+        location: The lines of its fields.
     """
     body, overridden = without_overridden(body, file) if origin is None else (body, ())
-    source, problems = _loaded(body, file)
+    source, problems = loaded(body, file, line=line, location=location)
     problems = (*overridden, *problems)
     if source is not None and origin is not None:
-        source, problems = _loaded(origin, file, DescribingObject)
+        source, problems = loaded(origin, file, DescribingObject)
     shape = shape_of(body)
     if source is None or shape is None:
         return None, problems
-    written: Object = _without_nulls(as_written(copied(body)))
+    written: Object = without_nulls(as_written(copied(body)))
     templates = shape.pod_templates(written)
     if not templates or any(not (template.body.get("spec") or {}).get("containers") for template in templates):
         path = f"{shape.templates[0].path}.spec.containers"
@@ -222,7 +217,9 @@ def passed_workload(other: OtherObject, namespace: str) -> Rendered | None:
     if unusable_field(other.value) or shape_of(other.value) is None:
         return None
     body = in_namespace(other.value, namespace)
-    return None if malformed(body, other.file) else running_workload(body, other.file)[0]
+    if malformed(body, other.file):
+        return None
+    return running_workload(body, other.file, line=other.line, location=other.location)[0]
 
 
 def unchecked_servers(others: Iterable[OtherObject], namespace: str) -> Iterator[Problem]:
@@ -245,27 +242,12 @@ def unchecked_servers(others: Iterable[OtherObject], namespace: str) -> Iterator
             )
 
 
-def running_autoscaler(hpa: Object, file: str) -> tuple[Rendered | None, tuple[Problem, ...]]:
-    """Return a HorizontalPodAutoscaler that runs, and its problems; None if it cannot be read."""
-    source, problems = _loaded(hpa, file)
-    if source is None:
-        return None, problems
-    body = _without_nulls(as_written(copied(hpa)))
-
-    def origin(path: str) -> Origin:
-        return Origin(source, f"spec.{path}" if path else "spec")
-
-    namespace = str(body["metadata"]["namespace"])
-    return Rendered(
-        source, source.kind.kind, source.name, namespace, autoscalers=(Autoscaler(body, origin, target_known=True),)
-    ), problems
-
-
-def _loaded(
-    body: Object, file: str, model: type[Resource] = RunningObject
+def loaded(
+    body: Object, file: str, model: type[Resource] = RunningObject, line: int = 0, location: Location | None = None
 ) -> tuple[LoadedResource | None, tuple[Problem, ...]]:
+    """Return an object as a resource without the replicas that it may have, and its problems."""
     kind = Kind(str(body["apiVersion"]), str(body["kind"]), model, "", namespaced=True)
-    value = _without_nulls(as_written(copied(body)))
+    value = without_nulls(as_written(copied(body)))
     if isinstance(value.get("spec"), dict):
         # The API server sets replicas, and autoscalers change them: they are no declaration of a user.
         value["spec"].pop("replicas", None)
@@ -277,14 +259,14 @@ def _loaded(
             Problem(file, 0, kind.kind, name, field_path(path), reason, namespace=namespace)
             for path, reason in explain(error, kind)
         )
-    return LoadedResource(resource, kind, file, 0), ()
+    return LoadedResource(resource, kind, file, line, location), ()
 
 
-def _without_nulls(value: Json) -> Json:
+def without_nulls(value: Json) -> Json:
     """Return a value without nulls, which the API server drops."""
     if isinstance(value, dict):
-        return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
-    return [_without_nulls(inner) for inner in value] if isinstance(value, list) else value
+        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
+    return [without_nulls(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _complete(body: Object, template: Object) -> None:

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from components.checks.metrics.keda import query_of
+from components.checks.metrics.scaled_objects import summed_metrics
 from components.checks.metrics.uses import Scaler, scalers_of, scrape_targets
 from components.fleet.autoscalers import Autoscaler
 from components.fleet.cloud_providers import default_provider
@@ -134,6 +135,8 @@ def _scaler(planned: "Plan", autoscaler: Autoscaler, reader: Scaler | None, inte
             # Labels may select some of the series of a pod.
             and not use.selector
         }
+        written = summed_metrics(reader, scrape_targets(planned.fleet))
+        queries |= {query: Gauge(metric.kind) for query, metric in written.items() if metric.kind in _GAUGES}
         return scaler_of(autoscaler.replacement["spec"], queries, interval)
     if reader is None or not reads_simulated_metrics(planned, autoscaler):
         return "its autoscaler reads metrics that are not simulated"

@@ -159,13 +159,34 @@ def test_a_scaled_object_is_shown_in_place_of_its_autoscaler() -> None:
     body = live(deployment("a"))
     reference = {"name": "a"}
     scaled = live(
-        an_object("keda.sh/v1alpha1", "ScaledObject", "a", scaleTargetRef=reference, maxReplicaCount=3, triggers=[])
+        an_object(
+            "keda.sh/v1alpha1",
+            "ScaledObject",
+            "a",
+            scaleTargetRef=reference,
+            maxReplicaCount=3,
+            triggers=[query("sum(vllm_num_requests_waiting)")],
+        )
     )
     child = live(hpa(body, "s0-prometheus", "keda-hpa-a"), scaled)
     result = model(inspected(body, scaled, child))
-    assert [each.text for each in result.autoscalers] == ["ScaledObject/a 1-3"]
-    assert "the triggers of ScaledObjects" in result.unchecked
-    assert result.findings == ()
+    assert [each.text for each in result.autoscalers] == ["ScaledObject/a 0-3"]
+    assert "metrics-not-exported" in {each.rule for each in result.findings}
+
+
+def query(text: str) -> Object:
+    address = "http://prometheus.monitoring.svc:9090"
+    return {"type": "prometheus", "metadata": {"serverAddress": address, "query": text, "threshold": "5"}}
+
+
+def test_autoscalers_of_missing_models_are_reported_and_those_of_other_programs_are_not() -> None:
+    body, web = live(deployment("a")), live(deployment("web", {"name": "web", "image": "nginx:1.29"}))
+    gone = live(hpa(deployment("gone"), "vllm:num_requests_waiting", "gone"))
+    other = live(hpa(web, "http_requests", "web"))
+    absent = live(hpa(deployment("absent"), "http_requests", "absent"))
+    found = [each for each in inspected(body, web, gone, other, absent).all_findings if "autoscal" in each.rule]
+    assert [(each.rule, each.name) for each in found] == [("autoscaling-contested", "gone")]
+    assert "no Deployment named 'gone'" in found[0].reason
 
 
 def test_a_variant_finds_its_deployment() -> None:

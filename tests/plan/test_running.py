@@ -12,7 +12,8 @@ from components.fleet.objects import Object
 from components.fleet.rendered import Rendered
 from components.plan.plan import plan
 from components.plan.running import RunningFleet
-from components.plan.running_objects import malformed, running_autoscaler, running_workload
+from components.plan.running_objects import malformed, running_workload
+from components.plan.scalers import scaler_item
 from tests.inspecting.objects import an_object, container, deployment, group, hpa, service
 
 NODE = NodeChoice("node", "g5.2xlarge")
@@ -22,7 +23,7 @@ def of(*bodies: Object, nodes: bool = True) -> RunningFleet:
     items: list[Rendered] = []
     problems: list[Problem] = []
     for body in bodies:
-        read = running_autoscaler if body["kind"] == "HorizontalPodAutoscaler" else running_workload
+        read = scaler_item if body["kind"] == "HorizontalPodAutoscaler" else running_workload
         item, wrong = read(body, "cluster")
         problems += wrong
         items += [item] if item else []

@@ -5,11 +5,12 @@ under their operators, everything else as what runs already. So a finding here i
 ``plan``.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from components.checks.memory.cases import Fit
+from components.checks.metrics.scaled_objects import reads_engines
 from components.contract.findings.ids import RuleId
 from components.contract.load import Manifests
 from components.contract.problems import Problem, Severity
@@ -21,7 +22,8 @@ from components.fleet.shapes import shape_of
 from components.plan.others import as_written
 from components.plan.plan import Plan, plan
 from components.plan.running import ResourceKey, RunningFleet
-from components.plan.running_objects import running_autoscaler, running_workload
+from components.plan.running_objects import malformed, running_workload
+from components.plan.scalers import is_scaler, scaler_item
 
 from .costs import ModelPrice, price_of
 from .endpoints import endpoints_of
@@ -271,15 +273,30 @@ def _running_fleet(
             if item is not None:
                 items.append(item)
                 choices[item.kind, item.namespace, item.name] = nodes_under(serving.pods, nodes)
-    for hpa in snapshot.of_kind("autoscaling", HPA):
-        reference = value_at(hpa, "spec.scaleTargetRef") or {}
-        target = (reference.get("kind"), hpa["metadata"].get("namespace") or "", reference.get("name"))
-        if target not in targets or snapshot.owner(hpa) is not None:
+    for body in snapshot.objects:
+        if not is_scaler(body) or malformed(body, snapshot.source):
+            continue
+        if snapshot.owner(body) is not None:
             continue  # its owner, such as a ScaledObject, decides on its metrics
-        item, wrong = running_autoscaler(hpa, snapshot.source)
+        item, wrong = scaler_item(body, snapshot.source)
+        if item is None or not _concerns_models(item, targets, snapshot):
+            continue
+        (scaler,) = item.autoscalers
         problems += wrong
-        items += [item] if item else []
+        items.append(replace(item, autoscalers=(replace(scaler, target_known=scaler.target in targets),)))
     return RunningFleet(tuple(items), tuple(problems), choices, lambda pod: nodes_for(pod, nodes))
+
+
+def _concerns_models(item: Rendered, targets: Collection[ResourceKey], snapshot: ClusterSnapshot) -> bool:
+    """Return whether an autoscaler scales a model, or was meant to scale one that does not exist."""
+    (scaler,) = item.autoscalers
+    if scaler.target in targets:
+        return True
+    if any(_key(body) == scaler.target for body in snapshot.objects):
+        return False
+    reference = scaler.hpa["spec"]["scaleTargetRef"]
+    is_of_family = kinds().find(str(reference.get("apiVersion")), str(reference.get("kind"))) is not None
+    return is_of_family or reads_engines(scaler)
 
 
 def _scalers(snapshot: ClusterSnapshot) -> Scalers:
@@ -405,9 +422,7 @@ def _model(
         price=price,
         secrets=secrets_of(serving, items),
         findings=findings,
-        unchecked=tuple(
-            _unchecked(serving, scalers, items, parts, worst.text if worst else "", price, is_placed=bool(regions))
-        ),
+        unchecked=tuple(_unchecked(items, parts, worst.text if worst else "", price, is_placed=bool(regions))),
     )
 
 
@@ -438,7 +453,8 @@ def _autoscalers(
             spec = autoscaler.get("spec") or {}
             low = spec.get("minReplicas", spec.get("minReplicaCount"))
             high = spec.get("maxReplicas", spec.get("maxReplicaCount"))
-            bounds = (low if isinstance(low, int) else 1, high if isinstance(high, int) else None)
+            least = 0 if (group_of(autoscaler), autoscaler["kind"]) == _SCALED_OBJECT else 1
+            bounds = (low if isinstance(low, int) else least, high if isinstance(high, int) else None)
             yield ModelScaler(autoscaler["kind"], autoscaler["metadata"]["name"], *bounds)
     workloads = {(w.kind, w.namespace, w.name) for item in items for w in item.workloads}
     for item, rendered in planned.fleet.autoscalers:
@@ -454,8 +470,6 @@ def _autoscalers(
 
 
 def _unchecked(
-    serving: Serving,
-    scalers: Scalers,
     items: Sequence[Rendered],
     parts: Sequence[Part],
     memory: str,
@@ -477,9 +491,6 @@ def _unchecked(
         yield "flags and metrics (the resource does not contain the command of its engine)"
     if any(part.engine and part.is_digest_only for part in parts):
         yield "flags (the image has a digest and no tag, so its version is unknown)"
-    own = [scaler for body in (serving.resource, *serving.workloads) for scaler in _scalers_of(body, scalers)]
-    if any((group_of(scaler), scaler["kind"]) == _SCALED_OBJECT for scaler in own):
-        yield "the triggers of ScaledObjects"
 
 
 def worst_severity(problems: Iterable[Problem]) -> str:

@@ -12,7 +12,7 @@ from ...fleet.rendered import Fleet, Rendered
 from ...fleet.workloads import by_set
 from .checks import check_first_requests, check_scaler
 from .keda import check_triggers, reads_prometheus, scaled_object
-from .monitors import pod_monitor, unmonitored, unscrapable
+from .monitors import pod_monitor, unmonitored, unscrapable, unscraped_target
 from .rules import adapter_rules
 from .uses import ScrapeTarget, scalers_of, scrape_targets
 from .words import Adapter, Scrape
@@ -79,19 +79,28 @@ class MetricChain(NamedTuple):
     left_out: tuple[Problem, ...] = ()
 
 
-def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS) -> MetricChain:
-    """Build and check the metric chain of a fleet's autoscalers."""
+def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS, passed: tuple[Rendered, ...] = ()) -> MetricChain:
+    """Build and check the metric chain of a fleet's autoscalers.
+
+    Args:
+        fleet: The models and their autoscalers.
+        settings: How metrics are collected and served.
+        passed: Workloads that are created unchanged and not scraped, which autoscalers of the fleet may scale.
+    """
     targets = scrape_targets(fleet)
-    scalers = scalers_of(fleet, targets)
+    unscraped = scrape_targets(Fleet(passed, ()))
+    scalers = scalers_of(fleet, (*targets, *unscraped))
     keda = settings.adapter == Adapter.KEDA
-    scaled = [scaler for scaler in scalers if keda and reads_prometheus(scaler)]
+    # A HorizontalPodAutoscaler that is written by hand stays one.
+    scaled = [s for s in scalers if keda and reads_prometheus(s) and not s.autoscaler.is_written]
     read = {id(scaler.target.workload) for scaler in scalers if reads_prometheus(scaler)}
     monitors, problems, notes = _monitors(targets, read, settings)
     # A field that disables metrics may have a problem with the same remedy already.
     known = {(problem.owner, problem.path) for problem in fleet.problems if problem.rule == RuleId.METRICS_OFF}
-    problems += [p for s in scalers for p in check_scaler(s, targets, settings.adapter)]
+    problems += [p for s in scalers for p in check_scaler(s, (*targets, *unscraped), settings.adapter)]
     problems += [p for s in scaled for p in check_triggers(s)]
-    problems += check_first_requests(fleet, problems)
+    problems += [unscraped_target(s) for s in scalers if s.target in unscraped and reads_prometheus(s)]
+    problems += check_first_requests(fleet, problems, scalers)
     uses = [] if keda else [use for scaler in scalers for use in scaler.uses]
     return MetricChain(
         monitors=tuple(monitors),
@@ -110,7 +119,10 @@ def with_scaled_objects(fleet: Fleet, chain: MetricChain) -> Fleet:
         return fleet
 
     def swapped(item: Rendered) -> Rendered:
-        scalers = (replace(s, replacement=by_name.get((s.target[1], s.name))) for s in item.autoscalers)
+        scalers = (
+            s if s.is_written else replace(s, replacement=by_name.get((s.target[1], s.name)))
+            for s in item.autoscalers
+        )
         return replace(item, autoscalers=tuple(scalers))
 
     return replace(fleet, rendered=tuple(map(swapped, fleet.rendered)))

@@ -16,9 +16,11 @@ from ...fleet.demand import accelerated_nodes
 from ...fleet.objects import Object
 from ...fleet.rendered import Fleet
 from .names import check_names
+from .scaled_objects import check_queries, wakes_from_zero
 from .uses import MetricUse, Scaler, ScrapeTarget
 from .words import Adapter
 
+_NEVER_AGAIN = "the model would never scale up from 0 again, because without pods nothing exports {names}; set 1"
 _SLOW = "behavior.scaleDown: {stabilizationWindowSeconds: 600, policies: [{type: Pods, value: 1, periodSeconds: 60}]}"
 
 
@@ -38,6 +40,9 @@ def check_scaler(scaler: Scaler, targets: Sequence[ScrapeTarget], adapter: Adapt
             )
             severity = Severity.ERROR if adapter == Adapter.KEDA else Severity.WARNING
             yield use.problem("", reason, severity, rule=RuleId.METRICS_ADAPTER_MISSING)
+    if adapter == Adapter.KEDA and scaler.autoscaler.is_written and not scaler.autoscaler.uses_keda:
+        yield from _check_served(scaler)
+    yield from check_queries(scaler, targets)
     yield from _check_scale_from_zero(scaler, adapter)
 
     # Kubernetes removes all spare replicas at once. A group is many nodes, and must load its weights again.
@@ -49,6 +54,21 @@ def check_scaler(scaler: Scaler, targets: Sequence[ScrapeTarget], adapter: Adapt
             f"once after 300 s; add {_SLOW}"
         )
         yield scaler.problem("behavior", reason, Severity.WARNING, rule=RuleId.AUTOSCALING_ABRUPT)
+
+
+def _check_served(scaler: Scaler) -> Iterator[Problem]:
+    """Report metrics that nothing serves to a HorizontalPodAutoscaler where KEDA is the adapter.
+
+    KEDA serves external metrics of its own ScaledObjects alone (lws-hpa spec 2.5).
+    """
+    for use in scaler.uses:
+        if use.kind in ("Pods", "External"):
+            reason = (
+                f"with adapter 'keda' nothing serves {use.name!r} to a HorizontalPodAutoscaler, and it stays as it "
+                "is written; write a ScaledObject with a trigger of type prometheus instead, or use adapter "
+                "'prometheus-adapter'"
+            )
+            yield use.problem("metric.name", reason, rule=RuleId.METRICS_ADAPTER_MISSING)
 
 
 def _check_pods_metric(use: MetricUse) -> Iterator[Problem]:
@@ -232,33 +252,45 @@ def _check_requests(use: MetricUse) -> Iterator[Problem]:
 
 
 def _check_scale_from_zero(scaler: Scaler, adapter: Adapter) -> Iterator[Problem]:
-    if scaler.minimum > 0:
+    """Report a minimum of 0 that is refused, or from which nothing could start the model again.
+
+    The advice is to keep one replica, unless the autoscaler reads a metric that exists without pods: no field and no
+    adapter makes one of the model's own metrics exist without them.
+    """
+    if scaler.minimum > 0 or scaler.autoscaler.reads_pods:
         return
-    if adapter != Adapter.KEDA:
-        reason = "0 requires KEDA, because a HorizontalPodAutoscaler stops at 1; use adapter 'keda', or set 1"
-        yield scaler.problem("minReplicas", reason, rule=RuleId.AUTOSCALING_FROM_ZERO)
+    written = scaler.autoscaler
+    reason = ""
+    if written.uses_keda:
+        reason = "" if wakes_from_zero(scaler) else _NEVER_AGAIN.format(names="what its triggers read")
     elif not any(
         use.kind == "External" and (use.metric is None or use.metric in gateway_metrics()) for use in scaler.uses
     ):
-        names = ", ".join(use.name for use in scaler.uses)
-        yield scaler.problem(
-            "minReplicas",
-            f"the model would never scale up from 0 again, because without pods nothing exports {names}; add "
-            f"an External metric from the gateway, such as {gateway_metrics()[0].name}, or set 1",
-            rule=RuleId.AUTOSCALING_FROM_ZERO,
+        reason = _NEVER_AGAIN.format(names=", ".join(use.name for use in scaler.uses))
+    elif written.is_written:
+        reason = (
+            "must be at least 1: the API server rejects 0 without the feature gate HPAScaleToZero; write a "
+            "ScaledObject instead, or set 1"
         )
+    elif adapter != Adapter.KEDA:
+        reason = "0 requires KEDA, because a HorizontalPodAutoscaler stops at 1; use adapter 'keda', or set 1"
+    if reason:
+        yield scaler.problem("minReplicas", reason, rule=RuleId.AUTOSCALING_FROM_ZERO)
 
 
-def check_first_requests(fleet: Fleet, known: Iterable[Problem]) -> Iterator[Problem]:
+def check_first_requests(fleet: Fleet, known: Iterable[Problem], scalers: Iterable[Scaler] = ()) -> Iterator[Problem]:
     """Warn about models that may scale to zero although nothing queues requests until a pod is ready.
 
     Args:
         fleet: The autoscalers.
         known: Problems found before; autoscalers that can never scale up again are not reported twice.
+        scalers: The autoscalers whose workload exists.
     """
+    matched = {id(scaler.autoscaler) for scaler in scalers}
     stuck = {(problem.owner, problem.path) for problem in known if problem.rule == RuleId.AUTOSCALING_FROM_ZERO}
     for _, scaler in fleet.autoscalers:
-        if scaler.minimum > 0:
+        # The controller of an HTTPScaledObject queues requests itself.
+        if scaler.minimum > 0 or (scaler.is_written and (scaler.reads_pods or id(scaler) not in matched)):
             continue
         _, namespace, name = scaler.target
         problem = scaler.origin_of("minReplicas").problem(

@@ -11,6 +11,7 @@ from .checks import target_value
 from .monitors import WORKLOAD_LABEL
 from .names import is_queryable, queryable_labels, quoted
 from .rules import is_gateway
+from .scaled_objects import reads_own_series
 from .uses import MetricUse, Scaler
 
 _RESOURCES = ("cpu", "memory")
@@ -18,7 +19,7 @@ _RESOURCES = ("cpu", "memory")
 
 def reads_prometheus(scaler: Scaler) -> bool:
     """Return whether an autoscaler reads more than CPU and memory metrics."""
-    return any(use.kind in ("Pods", "External") for use in scaler.uses)
+    return any(use.kind in ("Pods", "External") for use in scaler.uses) or reads_own_series(scaler)
 
 
 def scaled_object(scaler: Scaler, address: str, window: str) -> Object:

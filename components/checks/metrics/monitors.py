@@ -8,7 +8,7 @@ from ...engines.paths import path_prefix
 from ...engines.registry import engines
 from ...engines.settings import Setting
 from ...fleet.objects import Object
-from .uses import ScrapeTarget
+from .uses import Scaler, ScrapeTarget
 
 MODEL_LABEL, WORKLOAD_LABEL = "model", "workload"
 """Labels added to every series; dashboards and queries rely on them."""
@@ -59,6 +59,18 @@ def unscrapable(target: ScrapeTarget) -> Problem:
         "containerPort: <serving port>}"
     )
     return target.workload.server.ports.problem(reason, Severity.WARNING, rule=RuleId.METRICS_UNSCRAPED)
+
+
+def unscraped_target(scaler: Scaler) -> Problem:
+    """Return the note on an autoscaler of pods that are created unchanged, and so are not scraped from here."""
+    target = scaler.target
+    return scaler.problem(
+        "scaleTargetRef",
+        f"{target.workload.kind} {target.name!r} is created unchanged, so that no PodMonitor is created for it; make "
+        "sure that Prometheus scrapes its pods: if nothing selects them, add a PodMonitor to the manifests",
+        Severity.NOTE,
+        rule=RuleId.METRICS_LEFT_OUT,
+    )
 
 
 def unmonitored(target: ScrapeTarget) -> Problem:

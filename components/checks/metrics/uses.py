@@ -52,15 +52,20 @@ class Scaler(NamedTuple):
 
     @property
     def uses(self) -> tuple["MetricUse", ...]:
-        """The metrics. Without any, Kubernetes scales on 80 % CPU utilization."""
+        """The metrics. Without any, Kubernetes scales on 80 % CPU utilization.
+
+        Those that KEDA reads itself for a ScaledObject that is written by hand are in its queries.
+        """
         metrics = self.hpa["spec"].get("metrics")
-        if not metrics:
+        if self.autoscaler.uses_keda:
+            metrics = [metric for metric in metrics or () if metric.get("type") != "External"]
+        elif not metrics:
             resource = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}
             return (MetricUse(self, "metrics", "Resource", resource),)
         return tuple(
             MetricUse(self, f"metrics[{position}]", str(metric["type"]), metric[body_field(str(metric["type"]))])
-            for position, metric in enumerate(metrics)
-            if is_well_formed(metric)
+            for position, metric in enumerate(self.hpa["spec"].get("metrics") or ())
+            if metric in metrics and is_well_formed(metric)
         )
 
     def problem(

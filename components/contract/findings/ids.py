@@ -114,6 +114,7 @@ class RuleId(StrEnum):
     AUTOSCALING_ASLEEP = "autoscaling-asleep"
     AUTOSCALING_UNHELD = "autoscaling-unheld"
     AUTOSCALING_CONTESTED = "autoscaling-contested"
+    AUTOSCALING_VERTICAL = "autoscaling-vertical"
     AUTOSCALING_ABRUPT = "autoscaling-abrupt"
     START_PROBES = "start-probes"
     START_WINDOW = "start-window"

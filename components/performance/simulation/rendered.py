@@ -16,7 +16,7 @@ def hpas_of(fleet: Fleet, scenario: Scenario) -> dict[str, HpaSpec]:
     Raises:
         HpaError: the binding has no autoscaler, or it reads metrics that the trace lacks.
     """
-    scalers = {scaler.target[1:]: scaler for _, scaler in fleet.autoscalers if not scaler.operated}
+    scalers = {scaler.target[1:]: scaler for _, scaler in fleet.autoscalers if scaler.is_created}
     specs = {}
     for target in scenario.targets:
         scaler = scalers.get((scenario.namespace, target.name))

@@ -29,6 +29,7 @@ from ...families import member_of
 from ...fleet.nodes.groups import NodeGroupDemand
 from ...fleet.objects import Key, Object, is_core_service, key_of
 from ...fleet.rendered import Rendered
+from ...fleet.workloads import REPLICAS
 from ...plan.access import charts_for
 from ...plan.costs.bill import Bill
 from ...plan.namespaces import is_namespace, namespace_objects
@@ -157,7 +158,10 @@ class ModelFleet(pulumi.ComponentResource):
             (workload.kind, workload.namespace, workload.name): item for item, workload in planned.fleet.workloads
         }
         components = {
-            key_of_item(item): component for item in planned.fleet.rendered if (component := self._create(item))
+            key_of_item(item): component
+            for item in planned.fleet.rendered
+            # Autoscalers that are written by hand are among the objects of other APIs.
+            if not any(scaler.is_written for scaler in item.autoscalers) and (component := self._create(item))
         }
         others = tuple(body for body in planned.others if not is_namespace(body))
         self._set(OtherObjects, "others", others, [*self._after(self._charts), *self._definitions.values()])
@@ -208,6 +212,9 @@ class ModelFleet(pulumi.ComponentResource):
 
     def _member(self, value: Object, name: str, opts: pulumi.ResourceOptions) -> KubernetesObject:
         """Create an object of a set. Services of a door wait for the pods of models; nothing else in a set does."""
+        if key_of(value) in self._planned.scaled:
+            # As in Workload.kept_fields: the autoscaler owns the replicas, and must not lose them at an update.
+            opts.ignore_changes = [REPLICAS]
         return self._object(value, name, opts) if is_core_service(value) else kubernetes_object(value, name, opts)
 
     def _create_namespaces(self) -> dict[str, KubernetesObject]:
@@ -274,7 +281,8 @@ class ModelFleet(pulumi.ComponentResource):
         if member.serves and member.component and member.kind.kind == item.kind:
             component: type[WorkloadComponent] = family.component(member)
             timeouts, waits = self._planned.timeouts, self._planned.environment.waits
-            registered = replace(item, timeouts=timeouts.planned, awaited=waits.for_models)
+            scaled = self._planned.scaled
+            registered = replace(item, timeouts=timeouts.planned, awaited=waits.for_models, scaled=scaled)
             return component.from_rendered(name, registered, self._child(before))
         for value in item.objects:
             child, options = f"{name}{added_name(value, item.name)}", self._child(before)

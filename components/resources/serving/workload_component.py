@@ -14,6 +14,7 @@ from ...fleet.objects import BALANCED, HPA, Key, address_in, is_balanced, is_cor
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...fleet.shapes import shape_of
+from ...fleet.workloads import REPLICAS
 from ...plan.environment import Environment, Waits
 from ...plan.plan import plan
 from ...plan.timeouts.objects import without_waiting
@@ -93,6 +94,7 @@ class WorkloadComponent(pulumi.ComponentResource):
         endpoints = {id(endpoint.body): endpoint for endpoint in rendered.endpoints}
         targets = {id(scaler.body): scaler.target for scaler in rendered.autoscalers}
         kept = {id(workload.body): list(workload.kept_fields) for workload in rendered.workloads}
+        kept |= {id(value): [REPLICAS] for value in rendered.objects if key_of(value) in rendered.scaled}
         created: dict[Key, KubernetesObject] = {}
         for value in rendered.objects:
             scaled = [created[target] for target in (targets.get(id(value)),) if target in created]

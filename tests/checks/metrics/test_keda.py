@@ -138,7 +138,7 @@ class TestKeda:
             (Adapter.KEDA, pods("vllm:num_requests_waiting"), "without pods nothing exports"),
             (Adapter.KEDA, external("vllm:num_requests_waiting"), "without pods nothing exports"),
             (Adapter.PROMETHEUS_ADAPTER, external("inference_extension_flow_control_queue_size"), "requires KEDA"),
-            (Adapter.PROMETHEUS_ADAPTER, pods("vllm:num_requests_waiting"), "requires KEDA"),
+            (Adapter.PROMETHEUS_ADAPTER, pods("vllm:num_requests_waiting"), "without pods nothing exports"),
         ],
     )
     def test_zero_without_it_is_an_error(self, adapter: Adapter, read: Any, said: str) -> None:

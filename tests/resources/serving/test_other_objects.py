@@ -87,3 +87,38 @@ def test_an_object_stays_itself_in_another_version_of_its_api() -> None:
     assert key.partition("::")[0] in {alias.type for alias in entry.registration.aliases}
     assert entry.type not in {alias.type for alias in entry.registration.aliases}
     assert passed(SECRET)[KEY_OF_SECRET].registration.aliases == ()
+
+
+DEPLOYMENT: dict[str, Any] = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web", "namespace": "models"},
+    "spec": {
+        "replicas": 3,
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "web", "image": "nginx:1.29", "resources": {"requests": {"cpu": "1"}}}]},
+        },
+    },
+}
+CPU = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}}
+
+
+def test_replicas_that_a_written_autoscaler_owns_are_left_alone() -> None:
+    reference = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    scaler = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web", "namespace": "models"},
+        "spec": {"scaleTargetRef": reference, "maxReplicas": 4, "metrics": [CPU]},
+    }
+    key = "kubernetes:apps/v1:Deployment::fleet-others-deployment-models/web"
+    assert passed(DEPLOYMENT)[key].registration.ignore_changes == ()
+    graph = passed(DEPLOYMENT, scaler)
+    assert graph[key].registration.ignore_changes == ("spec.replicas",)
+    assert graph[key].inputs["spec"]["replicas"] == 3
+    # It is created once, and no component stands for it.
+    assert [each for each in keys(graph) if "HorizontalPodAutoscaler" in each] == [
+        "kubernetes:autoscaling/v2:HorizontalPodAutoscaler::fleet-others-horizontalpodautoscaler-models/web"
+    ]
