@@ -4,10 +4,9 @@ import copy
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pulumi
 import pytest
@@ -91,13 +90,22 @@ class Project:
             return record(lambda: deploy(read()), config=config, mock=Known(world))
 
 
+class Shipped(dict[str, tuple[Project, Snapshot]]):
+    """The shipped stacks, each planned when a test needs it: the first test waits for its own alone."""
+
+    def __init__(self, folder: Callable[[str], Path]) -> None:
+        super().__init__()
+        self._folder = folder
+
+    def __missing__(self, stack: str) -> tuple[Project, Snapshot]:
+        project = Project(self._folder(stack), stack, files_of(stack))
+        self[stack] = project, project.snapshot()
+        return self[stack]
+
+
 @pytest.fixture(scope="module")
-def shipped(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Project, Snapshot]]:
-    found = {}
-    for stack in ("dev", "staging", "prod", "local"):
-        project = Project(tmp_path_factory.mktemp(stack), stack, files_of(stack))
-        found[stack] = project, project.snapshot()
-    return found
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Shipped:
+    return Shipped(tmp_path_factory.mktemp)
 
 
 def check(before: tuple[Project, Snapshot], folder: Path, *edits: Edit) -> set[tuple[str, str]] | None:
@@ -125,27 +133,27 @@ def _key(urn: str) -> str:
 
 
 @pytest.mark.parametrize("name", EDITS)
-def test_dev(name: str, shipped: dict[str, Any], tmp_path: Path) -> None:
+def test_dev(name: str, shipped: Shipped, tmp_path: Path) -> None:
     check(shipped["dev"], tmp_path / "head", EDITS[name])
 
 
 @pytest.mark.parametrize("name", _LARGE)
-def test_staging(name: str, shipped: dict[str, Any], tmp_path: Path) -> None:
+def test_staging(name: str, shipped: Shipped, tmp_path: Path) -> None:
     check(shipped["staging"], tmp_path / "head", EDITS[name])
 
 
 @pytest.mark.parametrize("name", _LARGE)
-def test_prod(name: str, shipped: dict[str, Any], tmp_path: Path) -> None:
+def test_prod(name: str, shipped: Shipped, tmp_path: Path) -> None:
     check(shipped["prod"], tmp_path / "head", EDITS[name])
 
 
 @pytest.mark.parametrize("name", _LOCAL)
-def test_local(name: str, shipped: dict[str, Any], tmp_path: Path) -> None:
+def test_local(name: str, shipped: Shipped, tmp_path: Path) -> None:
     check(shipped["local"], tmp_path / "head", EDITS[name])
 
 
-def test_no_edit_changes_nothing(shipped: dict[str, Any], tmp_path: Path) -> None:
-    for stack in shipped:
+def test_no_edit_changes_nothing(shipped: Shipped, tmp_path: Path) -> None:
+    for stack in ("dev", "staging", "prod", "local"):
         assert check(shipped[stack], tmp_path / stack) == set()
 
 
@@ -155,7 +163,7 @@ def test_no_edit_changes_nothing(shipped: dict[str, Any], tmp_path: Path) -> Non
 )
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 def test_edits_together(
-    shipped: dict[str, Any], tmp_path_factory: pytest.TempPathFactory, names: list[str], stack: str
+    shipped: Shipped, tmp_path_factory: pytest.TempPathFactory, names: list[str], stack: str
 ) -> None:
     try:
         check(shipped[stack], tmp_path_factory.mktemp("head") / "head", *(EDITS[name] for name in names))
