@@ -27,7 +27,7 @@ from components.contract.problems import did_you_mean
 from components.contract.tables import read_table
 from components.contract.texts.durations import seconds
 from components.contract.texts.printable import printable
-from components.plan.environment import Waits
+from components.fleet.timeouts import Waits
 from components.plan.faults import SettingsFault, faults
 from components.plan.prerequisites.needed import ClusterFacts
 from components.plan.section import Flag

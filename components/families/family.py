@@ -61,6 +61,8 @@ class Member:
         attached: Whether it scales workloads of other resources, which it looks up in the library; such kinds are
             rendered last.
         component: Name of the component class in the family's package; empty without one.
+        ready_condition: Condition that the operator sets in the status once all pods of a resource are ready; empty
+            without one.
     """
 
     kind: Kind
@@ -69,6 +71,7 @@ class Member:
     referred: bool = False
     attached: bool = False
     component: str = ""
+    ready_condition: str = ""
 
 
 @runtime_checkable

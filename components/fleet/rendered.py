@@ -9,7 +9,7 @@ from .autoscalers import Autoscaler
 from .demand import PodDemand
 from .endpoints import Endpoint
 from .objects import Key, Object
-from .timeouts import Timeouts
+from .timeouts import Timeouts, Waits
 from .workloads import Workload
 
 
@@ -25,7 +25,7 @@ class Rendered:
         model: Name of the resource that defines the served model; empty if none is served.
         warnings: Warnings of a resource that is rendered alone; those of a fleet are in ``Fleet.problems``.
         timeouts: Timeouts of its objects; computed when it is registered.
-        awaited: Whether an update waits until its workloads are ready.
+        waits: What an update waits for.
         scaled: The objects that are no workloads, and whose replicas an autoscaler owns.
     """
 
@@ -42,7 +42,7 @@ class Rendered:
     model: str = ""
     warnings: tuple[Problem, ...] = ()
     timeouts: Mapping[Key, Timeouts] = field(default_factory=dict, compare=False, repr=False)
-    awaited: bool = field(default=True, compare=False)
+    waits: Waits = field(default_factory=Waits, compare=False, repr=False)
     scaled: frozenset[Key] = field(default=frozenset(), compare=False)
 
     @property

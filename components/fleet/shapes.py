@@ -93,6 +93,8 @@ class WorkloadShape(NamedTuple):
         update_of: Returns how the pods of a workload are replaced.
         rollout_status: Returns what a live workload still waits for until all its replicas are ready; empty when
             they are. None if the cluster may lack the controller, so that waiting might never end.
+        ready_condition: Condition of the status that is true once all replicas are ready and of the latest revision;
+            empty for kinds that Pulumi's provider waits for by itself.
         starts_in_order: Returns whether each replica of a workload starts only after the previous one is ready.
         start_first: Makes updates of a workload start a new replica before they stop an old one, in place; None if
             its controller cannot.
@@ -114,6 +116,7 @@ class WorkloadShape(NamedTuple):
     restarted_by: str
     update_of: Callable[[Object], PodUpdate]
     rollout_status: Callable[[Mapping[str, Any]], str] | None = None
+    ready_condition: str = ""
     starts_in_order: Callable[[Object], bool] = lambda _: False
     start_first: Callable[[Object], None] | None = None
     fixed: tuple[str, ...] = ()
@@ -193,6 +196,7 @@ def _as_single_pods(shape: WorkloadShape) -> WorkloadShape:
         kind=POD,
         api_version="v1",
         rollout_status=None,
+        ready_condition="",
         makes_service=False,
         makes_sets=False,
         is_set=False,
@@ -329,6 +333,8 @@ LEADER_WORKER_SET = WorkloadShape(
     ),
     restarted_by="spec.leaderWorkerTemplate",
     update_of=lambda body: group_update(body["spec"].get("rolloutStrategy") or {}),
+    # kubernetes-sigs/lws v0.9.0, pkg/controllers: updateConditions; each condition has the observed generation.
+    ready_condition="Available",
     start_first=_groups_first,
     group_field="leaderWorkerTemplate.size",
     has_selector=False,

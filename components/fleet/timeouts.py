@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..contract.texts.durations import duration_text
@@ -44,6 +45,27 @@ class Timeouts(NamedTuple):
     def texts(self) -> Mapping[str, str]:
         """The timeouts as Pulumi's ``customTimeouts``, such as ``{create: 25m}``."""
         return {name: duration_text(value) for name, value in self._asdict().items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """What updates wait for, and for how long.
+
+    Attributes:
+        for_models: Whether an update waits until the models are ready.
+        models: Timeout of the objects of models, in seconds; None for the computed ones.
+        charts: Timeout of charts, in seconds; None for the default.
+        session: How long the credentials of an update are valid, in seconds; None if unknown.
+        by_stack: Whether the settings of a stack may say that.
+        controlled: Whether the controllers of custom resources run; nodes that are simulated have none.
+    """
+
+    for_models: bool = True
+    models: int | None = None
+    charts: int | None = None
+    session: int | None = None
+    by_stack: bool = False
+    controlled: bool = True
 
 
 def with_margin(seconds: float) -> int:

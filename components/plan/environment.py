@@ -12,31 +12,13 @@ from ..checks.metrics.chain import MetricSettings
 from ..families import are_operated
 from ..fleet.load_balancers import default_load_balancers
 from ..fleet.options import BoundClaim, Options
+from ..fleet.timeouts import Waits
 from ..fleet.words import OtherKinds
 
 if TYPE_CHECKING:
     from ..fleet.cloud import Cloud
     from ..fleet.images import PullThroughCache
     from .prerequisites.needed import ClusterFacts
-
-
-@dataclass(frozen=True, slots=True)
-class Waits:
-    """What updates wait for, and for how long.
-
-    Attributes:
-        for_models: Whether an update waits until the models are ready.
-        models: Timeout of the objects of models, in seconds; None for the computed ones.
-        charts: Timeout of charts, in seconds; None for the default.
-        session: How long the credentials of an update are valid, in seconds; None if unknown.
-        by_stack: Whether the settings of a stack may say that.
-    """
-
-    for_models: bool = True
-    models: int | None = None
-    charts: int | None = None
-    session: int | None = None
-    by_stack: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ from ..families import are_operated, operators, released, releases_of
 from ..fleet.autoscalers import TOLERANCE_SINCE
 from ..fleet.cloud import Cloud
 from ..fleet.options import BoundClaim, ModelCache, Options, PodOverrides
+from ..fleet.timeouts import Waits
 from ..fleet.words import Edition, OtherKinds, Realization, WorkloadChoice
-from .environment import Environment, Waits
+from .environment import Environment
 from .prerequisites.needed import ClusterFacts, GpuStack, is_at_least
 from .prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 from .section import Flag, Section
@@ -319,6 +320,7 @@ class FleetSettings(Section):
             for_models=self.wait_for_models,
             models=seconds(models) if models else None,
             charts=seconds(charts) if charts else None,
+            controlled=not self.simulated_nodes,
         )
 
     def environment(self, read: Read | None = None) -> Environment:

@@ -19,7 +19,7 @@ from components.fleet.instances import instance
 from components.fleet.objects import Object
 from components.fleet.workloads import Workload
 from components.performance.sizing.accelerators import known_accelerator
-from components.plan.review.starts import start_estimate
+from components.plan.starts.estimate import start_estimate
 
 from ..fleet import Startup, TokenPace
 from ..pace.estimates import pace_of, profiled

@@ -37,11 +37,7 @@ UNUSED = (
     "components.plan.images",
     "components.plan.prerequisites.charts",
     "components.plan.prerequisites.needed",
-    "components.plan.review.blast",
-    "components.plan.review.compare",
-    "components.plan.review.planned",
-    "components.plan.review.review",
-    "components.plan.review.snapshot",
+    "components.plan.review",
     "components.plan.sections",
     "components.plan.settings",
     "components.plan.view",
@@ -49,8 +45,7 @@ UNUSED = (
     "stacks",
 )
 """What one manifest of a model in the catalog does not need without settings: clouds, settings, prerequisites, front
-door, hardening, cache transfer, masking of messages, reading the size of a model from its name or config.json,
-and reviews, except the rollouts and termination times that timeouts are computed from."""
+door, hardening, cache transfer, masking of messages, and reading the size of a model from its name or config.json."""
 
 
 def names(line: typer.Typer) -> list[str]:

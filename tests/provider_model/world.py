@@ -8,7 +8,7 @@ from typing import Any
 import simpy
 
 from components.plan.review.snapshot import Snapshot, WorkloadState
-from components.plan.review.starts import grace_seconds, start_estimate
+from components.plan.starts.estimate import grace_seconds, start_estimate
 from components.plan.starts.reading import shape_facts
 from tests.provider_model import refusals
 from tests.provider_model.cluster import ZONE, Budget, Cluster, Group, Load, Short, Start, Steps
@@ -236,7 +236,7 @@ class World:
         elif declared.kind in WORKLOADS and declared.title in self._loads:
             load = self._loads[declared.title]
             apply = self.env.process(self.cluster.apply(load))
-            if declared.kind != "LeaderWorkerSet" and not _skips(declared):
+            if not _skips(declared) and (declared.kind != "LeaderWorkerSet" or _waits(declared)):
                 yield apply
             else:
                 yield self.env.timeout(takes)
@@ -417,6 +417,11 @@ def _key(live: Live) -> str:
 def _skips(declared: Declared) -> bool:
     annotations = declared.inputs["metadata"].get("annotations") or {}
     return annotations.get("pulumi.com/skipAwait") == "true"
+
+
+def _waits(declared: Declared) -> bool:
+    annotations = declared.inputs["metadata"].get("annotations") or {}
+    return annotations.get("pulumi.com/waitFor") == "condition=Available"
 
 
 def _has_alias(inputs: Mapping[str, Any]) -> bool:

@@ -125,6 +125,48 @@ class TestSettings:
         assert [entry.key for entry in waiting.graph] == [entry.key for entry in not_waiting.graph]
 
 
+def awaited(graph: Recorded) -> dict[str, set[str]]:
+    """Return what the provider is told to wait for, by kind."""
+    found: dict[str, set[str]] = {}
+    for entry in filter(is_object, graph.graph):
+        condition = (entry.inputs["metadata"].get("annotations") or {}).get("pulumi.com/waitFor")
+        if condition:
+            found.setdefault(entry.inputs["kind"], set()).add(condition)
+            assert {"create", "update", "delete"} <= entry.registration.timeouts.keys(), entry.key
+    return found
+
+
+class TestConditions:
+    """Kinds that the provider does not know are awaited by the condition that their controllers set."""
+
+    def test_groups_of_pods(self) -> None:
+        graph = as_shipped("prod")
+        assert awaited(graph) == {"LeaderWorkerSet": {"condition=Available"}}
+        for entry in graph.of("kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet"):
+            assert seconds(entry.registration.timeouts["create"]) > 850 * 1.25
+
+    def test_resources_of_operators(self) -> None:
+        models = [
+            f"stacks/models/{name}.yaml" for name in ("qwen-chat", "llmkube-vllm-qwen32b", "kthena-serving-gang")
+        ]
+        settings: dict[str, Any] = {"hardening": {}, "runtimes": "upstream"}
+        graph = run("dev", realization="operator", models=models, gpuNodes={"zones": ["us-east-1a"]}, **settings)
+        assert awaited(graph) == {
+            "Playground": {"condition=Available"},
+            "InferenceService": {"condition=Available"},
+            "ModelServing": {"condition=Available"},
+        }
+
+    def test_nothing_where_no_controller_runs(self) -> None:
+        assert awaited(dev(simulatedNodes=True, models=["stacks/models/llama-405b-multinode.yaml"])) == {}
+
+    def test_nothing_if_models_are_not_awaited(self) -> None:
+        graph = run("prod", waitForModels=False)
+        assert awaited(graph) == {}
+        for entry in graph.of("kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet"):
+            assert entry.inputs["metadata"]["annotations"][SKIP_AWAIT] == "true"
+
+
 class TestComponents:
     def test_an_argument_overrides(self) -> None:
         def program() -> None:

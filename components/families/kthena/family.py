@@ -78,8 +78,14 @@ FAMILY = Kthena(
     package=__package__ or "",
     operator=OPERATOR,
     members=(
-        ModelBoosterMember(MODEL_BOOSTER, render_model_booster, serves=True, component="ModelBooster"),
-        Member(MODEL_SERVING, render_model_serving, serves=True, component="ModelServing"),
+        # volcano-sh/kthena at 3cc05728: model-booster-controller/controller/condition.go, and SetCondition in
+        # model-serving-controller/utils/utils.go
+        ModelBoosterMember(
+            MODEL_BOOSTER, render_model_booster, serves=True, component="ModelBooster", ready_condition="Active"
+        ),
+        Member(
+            MODEL_SERVING, render_model_serving, serves=True, component="ModelServing", ready_condition="Available"
+        ),
         Member(POLICY, render_policy, referred=True, component="AutoscalingPolicy"),
         Member(BINDING, render_binding, component="AutoscalingPolicyBinding"),
         Member(MODEL_SERVER, render_model_server, referred=True, component="ModelServer"),

@@ -43,7 +43,8 @@ FAMILY = Llmaz(
     members=(
         Member(OPEN_MODEL, render_open_model, referred=True, component="OpenModel"),
         Member(BACKEND_RUNTIME, render_backend_runtime, referred=True, component="BackendRuntime"),
-        Member(PLAYGROUND, render_playground, serves=True, component="Playground"),
-        Member(SERVICE, render_service, serves=True, component="Service"),
+        # InftyAI/llmaz at 3c13ff3, pkg/controller/inference: setPlaygroundCondition and setServiceCondition
+        Member(PLAYGROUND, render_playground, serves=True, component="Playground", ready_condition="Available"),
+        Member(SERVICE, render_service, serves=True, component="Service", ready_condition="Available"),
     ),
 )

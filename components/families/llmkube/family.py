@@ -181,7 +181,14 @@ FAMILY = Llmkube(
     package=__package__ or "",
     operator=OPERATOR,
     members=(
-        Member(INFERENCE_SERVICE, render_inference_service, serves=True, component="InferenceService"),
+        Member(
+            INFERENCE_SERVICE,
+            render_inference_service,
+            serves=True,
+            component="InferenceService",
+            # defilantech/LLMKube at 907ac8d8, internal/controller/status_builder.go
+            ready_condition="Available",
+        ),
         Member(MODEL, render_model, referred=True, component="Model"),
         Member(MODEL_ROUTER, render_model_router, attached=True, component="ModelRouter"),
         Member(MODEL_POOL, render_model_pool, attached=True, component="ModelPool"),

@@ -7,21 +7,22 @@ from decimal import Decimal
 
 from ...fleet.demand import INSTANCE_TYPE_LABEL
 from ...fleet.instances import instance
+from ...fleet.nodes.replacement import NodeReplacement
 from ...fleet.nodes.unschedulable import NodeKind
 from ...fleet.shapes import pod_templates, shape_of
 from ..costs.bill import CostKind
 from ..costs.nodes import node_item_name
+from ..rollouts import Rollout, rollout_of, update_of
 from ..spans import about, span
+from ..starts.estimate import StartEstimate, grace_seconds, source, start_estimate
 from ..starts.reading import shape_facts
 from .differences import Path, differences, path_text
 from .drains import NodeLoad, drained, fails
 from .nodes import NodeChange
 from .renames import Renames
 from .review import Blast, ChangeKind, Interruption, ModelChange, ResourceChange
-from .rollouts import Rollout, rollout_of, update_of
 from .room import CLOUD, Room
 from .snapshot import NodeGroupState, RegisteredResource, Snapshot, WorkloadState
-from .starts import StartEstimate, grace_seconds, source, start_estimate
 from .units import Units, is_replaced, unit_rollout
 
 _CLAIM = "PersistentVolumeClaim"
@@ -460,22 +461,21 @@ def _with_nodes(update: Blast, new: WorkloadState, site: _Surroundings, nodes: N
 
 
 def _way_without_gap(old: WorkloadState, new: WorkloadState, site: _Surroundings) -> str:
-    """Describe how the pods of a workload move to other nodes before theirs change; empty if they cannot.
+    """Describe how the pods of a workload move to other nodes before theirs change, or why they cannot.
 
     That needs an update that starts new replicas first, and for which Pulumi waits before it deletes the old nodes.
+    Empty if no change of nodes causes the gap.
     """
     nodes, group, shape = site.nodes.get(old.group), site.later.get(new.group), shape_of(new.body)
     how = group.replacement if group else None
-    if nodes is None or group is None or how is None or not how.move or not new.replicas[0]:
+    if nodes is None or group is None or how is None or not new.replicas[0]:
         return ""
     update = update_of(dict(new.body))
-    if shape is None or shape.start_first is None or new.operated or update.is_recreate:
-        return ""
-    if any(title in site.single for title in _claims(new)):
-        return ""
+    obstacle = _obstacle(new, site, how)
+    if obstacle:
+        return f"no setting avoids the missing replicas: {obstacle}"
     if new.title not in site.awaited:
-        # The provider cannot wait for a kind that it does not know.
-        return "" if shape.rollout_status is None else _NOT_AWAITED
+        return _NOT_AWAITED
     needed = NodeLoad.of(new, group).nodes
     if nodes.replacement.free is not None and how.free is not None and how.free < needed:
         return (
@@ -483,7 +483,8 @@ def _way_without_gap(old: WorkloadState, new: WorkloadState, site: _Surroundings
             f"instances of the reservation, which has {max(0, how.free)}"
         )
     number = new.replicas[0]
-    is_first = update.added(number) > 0 and not update.missing(number)
+    starts_first = shape is not None and shape.start_first is not None
+    is_first = not starts_first or (update.added(number) > 0 and not update.missing(number))
     settings = how.move if is_first else f"{how.move} and {_NEW_FIRST}"
     start = site.start(new, new_node=True, new_image=True)
     waves = math.ceil(number / max(1, update.added(number)))
@@ -493,10 +494,30 @@ def _way_without_gap(old: WorkloadState, new: WorkloadState, site: _Surroundings
         cost = site.node_cost(nodes.group.name, needed * seconds)
         amount += f" for {about(seconds)}" + ("" if cost is None else f", ${cost:,.2f}")
     moved = f"set {settings} in the same change, so that the pods move by a rolling update before the old nodes go"
+    result = "without missing replicas"
+    if not starts_first:
+        result = f"with {update.missing(number)} of {number} replicas missing at a time"
     if nodes.drifts and nodes.replacement.hold:
         first = f"first set {nodes.replacement.hold}, and update the stack"
-        return f"without missing replicas: {first}; then {moved}; it needs {amount}; remove the budgets afterwards"
-    return f"without missing replicas: {moved}; it needs {amount}"
+        return f"{result}: {first}; then {moved}; it needs {amount}; remove the budgets afterwards"
+    return f"{result}: {moved}; it needs {amount}"
+
+
+def _obstacle(new: WorkloadState, site: _Surroundings, how: NodeReplacement) -> str:
+    """Return why no setting lets fewer replicas be missing while their nodes change; empty if one does."""
+    shape, update, number = shape_of(new.body), update_of(dict(new.body)), new.replicas[0]
+    if new.operated:
+        return "its operator decides when its pods move"
+    if shape is None or update.is_recreate:
+        return "all its pods end before new ones start (strategy Recreate)"
+    if update.is_manual:
+        return "its pods stay on their nodes until somebody deletes them (updateStrategy OnDelete)"
+    claim = next((title for title in _claims(new) if title in site.single), "")
+    if claim:
+        return f"one node at a time can mount {claim}"
+    if shape.start_first is None and number <= update.missing(number):
+        return f"a {shape.kind} ends a pod before it starts its successor, and there is no other replica"
+    return "" if how.move else "its pods select no other group of nodes than the existing one"
 
 
 def _gpus(group: NodeGroupState, nodes: int) -> str:

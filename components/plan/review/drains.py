@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from ...fleet.nodes.replacement import NodeReplacement
-from .rollouts import Rollout
+from ..rollouts import Rollout
 from .snapshot import NodeGroupState, WorkloadState
 
 

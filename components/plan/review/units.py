@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..rollouts import Rollout
 from .differences import differences
-from .rollouts import Rollout
 from .snapshot import Snapshot, WorkloadState
 
 _TEMPLATE = ("spec", "leaderWorkerTemplate")

@@ -13,10 +13,11 @@ from .planned import ObjectTimeouts
 if TYPE_CHECKING:
     from ...fleet.cloud import NodePlan
 
-_USUAL_SESSION = 3600
+_HOUR = 3600
+_USUAL_SESSION = _HOUR
 """Seconds of the sessions that aws-actions/configure-aws-credentials asks for, and the default of an IAM role (IAM
 API reference, CreateRole, MaxSessionDuration)."""
-_LONGEST_SESSION = 12 * 3600
+_LONGEST_SESSION = 12 * _HOUR
 """Maximum of ``MaxSessionDuration``."""
 
 
@@ -45,21 +46,22 @@ def check_timeouts(
     if not outlasting:
         return
     longest, seconds = max(outlasting.items(), key=lambda item: item[1])
-    more = len(outlasting) - 1
-    others = f"; {more} more resource{'s' * (more > 1)} may take longer than the session" if more else ""
     if waits.session:
         known = f"the credentials of an update last {span(session)}"
     else:
         known = f"credentials that CI gets by OIDC last {span(session)} by default"
+    # Whole hours, so that a small change of an estimate is no other finding.
+    setting = duration_text(-(-seconds // _HOUR) * _HOUR)
     if seconds <= _LONGEST_SESSION:
-        setting = duration_text(-(-seconds // 3600) * 3600)
+        takes = f"up to {setting}"
         step = (
-            f"where CI deploys, raise the maximum session duration of its role, and the duration that the workflow "
-            f"asks for (role-duration-seconds), to at least {setting}, and set {setting} here"
+            f"set {setting} here once sessions last that long: raise the maximum session duration of the role of CI, "
+            "and the duration that its workflow asks for (role-duration-seconds)"
         )
     else:
+        takes = f"more than {span(_LONGEST_SESSION)}"
         step = "no session of a role is that long: deploy with credentials that renew themselves"
-    reason = f"an update of {longest} may take {span(seconds)}{others}, and {known}; {step}"
+    reason = f"an update of {longest} may take {takes}, and {known}; {step}"
     severity = Severity.WARNING if waits.session else Severity.NOTE
     yield Problem(
         environment.file, 0, "", "", "credentials.sessionDuration", reason, severity, rule=RuleId.UPDATE_SESSION

@@ -7,8 +7,8 @@ from ...contract.tables import load_table
 from ...fleet.objects import Object, is_balanced, is_core_service
 from ...fleet.shapes import shape_of
 from ...fleet.timeouts import Timeouts, with_margin
-from ..review.rollouts import rollout_of
-from ..review.starts import grace_seconds
+from ..rollouts import rollout_of
+from ..starts.estimate import grace_seconds
 from ..starts.longest import longest_start
 
 SKIP_AWAIT = "pulumi.com/skipAwait"
@@ -60,7 +60,9 @@ def object_timeouts(body: Object, pods: Timeouts = NO_PODS) -> Timeouts | None:
     if table["kinds"].get(_kind(body), {}).get("fixed"):
         # A longer timeout would be without effect.
         return provided.at_least(Timeouts(delete=pods.delete))
-    balanced = is_balanced(body) or _WAIT_FOR in (body["metadata"].get("annotations") or {})
+    is_annotated = _WAIT_FOR in (body["metadata"].get("annotations") or {})
+    # What waits for a status but has no pods is a gateway with its load balancer.
+    balanced = is_balanced(body) or (is_annotated and pods == NO_PODS)
     deletion = _minutes(table["balancer_deletion"]) if balanced or _kind(body) == _NAMESPACE else 0
     timeouts = provided.at_least(pods).at_least(Timeouts(0, 0, deletion))
     return timeouts.plus(_minutes(table["balancer"])) if balanced else timeouts
@@ -105,6 +107,25 @@ def update_seconds(body: Object, start: int, most: int) -> int:
 def release_timeout() -> int:
     """Return the seconds that the provider waits for a Helm release without ``timeout``."""
     return _minutes(_table()["release"])
+
+
+def until_ready(body: Object, condition: str = "") -> Object:
+    """Return an object that the provider waits for, by an annotation if it would not do so by itself.
+
+    What the manifest says about waiting takes precedence.
+
+    Args:
+        body: The object.
+        condition: Condition of its status that is true once its pods are ready; that of the shape of a workload.
+    """
+    shape = shape_of(body)
+    awaited = condition or (shape.ready_condition if shape else "")
+    metadata = body["metadata"]
+    annotations = metadata.get("annotations") or {}
+    if not awaited or _WAIT_FOR in annotations or SKIP_AWAIT in annotations:
+        return body
+    annotations = {**annotations, _WAIT_FOR: f"condition={awaited}"}
+    return {**body, "metadata": {**metadata, "annotations": annotations}}
 
 
 def without_waiting(body: Object) -> Object:

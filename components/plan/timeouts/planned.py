@@ -5,18 +5,28 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ...checks.memory.verdicts import WorkloadVerdict
+from ...families import member_of
 from ...fleet.nodes.availability import has_budget, runs_on
 from ...fleet.nodes.policy import NodePolicy
 from ...fleet.objects import Key, Object, is_core_service, key_of
 from ...fleet.rendered import Fleet, Rendered
 from ...fleet.shapes import shape_of
-from ...fleet.timeouts import Timeouts, with_margin
+from ...fleet.timeouts import Timeouts, Waits, with_margin
 from ...fleet.workloads import Workload
-from ..environment import Environment, Waits
-from ..review.starts import grace_seconds
+from ..environment import Environment
+from ..starts.estimate import grace_seconds
 from ..starts.longest import longest_start
 from ..starts.planned import replica_facts, shapes_of, title_of
-from .objects import NO_PODS, deletion_timeouts, lone_timeouts, object_timeouts, pod_timeouts, update_seconds
+from .objects import (
+    NO_PODS,
+    deletion_timeouts,
+    lone_timeouts,
+    object_timeouts,
+    pod_timeouts,
+    until_ready,
+    update_seconds,
+    without_waiting,
+)
 
 if TYPE_CHECKING:
     from ...fleet.cloud import NodePlan
@@ -94,11 +104,31 @@ def planned_timeouts(
         # Services of a resource without pods may belong to those of any other.
         longest = _longest(own) if own else every
         for body in item.objects:
+            body = as_registered(body, environment.waits, item)
             timeouts = _timeouts_of(body, item, pods.get(key_of(body), longest))
             if timeouts is not None:
                 planned[key_of(body)] = timeouts.replaced(environment.waits.models)
     graces = (grace_seconds(workload.body) for _, workload in fleet.workloads)
     return ObjectTimeouts(planned, max(graces, default=0), every, environment.waits, expected, drains)
+
+
+def as_registered(body: Object, waits: Waits, item: Rendered | None = None) -> Object:
+    """Return an object with the annotation that tells the provider whether to wait for its pods, if it needs one.
+
+    Args:
+        body: The object.
+        waits: What updates wait for.
+        item: The resource that it belongs to; None for an object of no resource.
+    """
+    if not waits.for_models:
+        return without_waiting(body)
+    if not waits.controlled:
+        return body
+    if item is None or not _is_operated(body, item):
+        return until_ready(body)
+    # An operator sets no condition for a resource without pods.
+    has_pods = all(workload.replicas for workload in item.workloads)
+    return until_ready(body, member_of(item.source.kind)[1].ready_condition) if has_pods else body
 
 
 def drain_seconds(item: Rendered, workload: Workload, start: int, most: int) -> int:
@@ -127,9 +157,15 @@ def _timeouts_of(body: Object, item: Rendered, pods: Timeouts) -> Timeouts | Non
     """Return the timeouts of an object of a resource; None for one that does not wait for pods."""
     if shape_of(body) or is_core_service(body):
         return object_timeouts(body, pods)
-    # The custom resource of an operator, whose deletion waits for its pods.
-    operated = body["kind"] == item.kind and any(workload.operated for workload in item.workloads)
-    return deletion_timeouts().at_least(pods) if operated else None
+    if not _is_operated(body, item):
+        return None
+    # The deletion of an operator's custom resource waits for its pods, its creation only with an annotation.
+    return object_timeouts(body, pods) or deletion_timeouts().at_least(pods)
+
+
+def _is_operated(body: Object, item: Rendered) -> bool:
+    """Whether an object is the custom resource of an operator that creates its pods."""
+    return body["kind"] == item.kind and any(workload.operated for workload in item.workloads)
 
 
 def _ends_with_pods(body: Object) -> bool:

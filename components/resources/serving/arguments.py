@@ -13,7 +13,7 @@ from ...contract.kinds import Kind
 from ...contract.load import LoadedResource
 from ...contract.problems import Problem, Severity, errors, field_path, path_parts
 from ...families import kinds
-from ...plan.environment import Waits
+from ...fleet.timeouts import Waits
 from ...plan.plan import Plan
 from .output_values import resolve_outputs, unresolved_outputs
 from .typed_args import Found, keys_of, unknown_keys, wire

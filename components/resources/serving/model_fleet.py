@@ -37,7 +37,7 @@ from ...plan.plan import Plan, plan
 from ...plan.prerequisites.charts import NODE_AUTOSCALER, providers_of
 from ...plan.sections.costs import bill_of
 from ...plan.settings import MODEL_ACCOUNT, FleetSettings
-from ...plan.timeouts.objects import without_waiting
+from ...plan.timeouts.planned import as_registered
 from ..prerequisites.custom_resources import CustomResources, installable
 from .arguments import format_problem, log_warnings, report_errors
 from .fleet.args import ModelFleetArgs
@@ -202,8 +202,7 @@ class ModelFleet(pulumi.ComponentResource):
     def _object(self, value: Object, name: str, opts: pulumi.ResourceOptions) -> KubernetesObject:
         """Create an object with the timeouts of the plan."""
         opts.custom_timeouts = custom_timeouts(self._planned.timeouts.of(value))
-        awaited = self._planned.environment.waits.for_models
-        return kubernetes_object(value if awaited else without_waiting(value), name, opts)
+        return kubernetes_object(as_registered(value, self._planned.environment.waits), name, opts)
 
     def _set(
         self, component: type[ObjectSet], suffix: str, values: tuple[Object, ...], after: list[pulumi.Resource]
@@ -282,7 +281,7 @@ class ModelFleet(pulumi.ComponentResource):
             component: type[WorkloadComponent] = family.component(member)
             timeouts, waits = self._planned.timeouts, self._planned.environment.waits
             scaled = self._planned.scaled
-            registered = replace(item, timeouts=timeouts.planned, awaited=waits.for_models, scaled=scaled)
+            registered = replace(item, timeouts=timeouts.planned, waits=waits, scaled=scaled)
             return component.from_rendered(name, registered, self._child(before))
         for value in item.objects:
             child, options = f"{name}{added_name(value, item.name)}", self._child(before)

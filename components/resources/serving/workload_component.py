@@ -14,10 +14,11 @@ from ...fleet.objects import BALANCED, HPA, Key, address_in, is_balanced, is_cor
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...fleet.shapes import shape_of
+from ...fleet.timeouts import Waits
 from ...fleet.workloads import REPLICAS
-from ...plan.environment import Environment, Waits
+from ...plan.environment import Environment
 from ...plan.plan import plan
-from ...plan.timeouts.objects import without_waiting
+from ...plan.timeouts.planned import as_registered
 from .arguments import format_problem, load_reference, log_warnings, report_errors
 from .objects import KubernetesObject, kubernetes_object, token
 from .waiting import custom_timeouts
@@ -106,7 +107,7 @@ class WorkloadComponent(pulumi.ComponentResource):
             if id(value) in targets and value["metadata"]["name"] != rendered.name:
                 options.aliases = _beside(name, rendered.name, value, opts)
             options.custom_timeouts = custom_timeouts(rendered.timeouts.get(key_of(value)))
-            registered = value if rendered.awaited else without_waiting(value)
+            registered = as_registered(value, rendered.waits, rendered)
             child = kubernetes_object(registered, logical_name(name, rendered.name, value), options)
             created[key_of(value)] = child
             endpoint = endpoints.get(id(value))
@@ -188,7 +189,7 @@ def render_one(
     planned = plan(Manifests((resource, *others)), environment)
     report_errors(planned.problems)
     rendered = next(item for item in planned.fleet.rendered if item.source is resource)
-    item = replace(rendered, warnings=planned.problems, timeouts=planned.timeouts.planned, awaited=waits.for_models)
+    item = replace(rendered, warnings=planned.problems, timeouts=planned.timeouts.planned, waits=waits)
     if not autoscaled:
         return item
     # The other component knows the bounds; here it matters only that there are some.

@@ -379,17 +379,53 @@ def test_a_reservation_needs_free_instances_for_a_move() -> None:
     assert "generation: b" in advised(three(), replace(MOVABLE, free=3))
 
 
+NO_SETTING = "no setting avoids the missing replicas: "
+
+
 @pytest.mark.parametrize(
-    "chat",
+    ("chat", "reason"),
     [
-        pytest.param(workload(groups()), id="groups, for which Pulumi does not wait"),
-        pytest.param(workload(stateful_set()), id="pods that end before their successors start"),
-        pytest.param(workload(deployment(strategy={"type": "Recreate"})), id="recreated pods"),
-        pytest.param(replace(workload(deployment()), operated=True), id="pods of an operator"),
+        (
+            workload(stateful_set(), replicas=(1, 1, 1)),
+            "a StatefulSet ends a pod before it starts its successor, and there is no other replica",
+        ),
+        (
+            workload(changed(stateful_set(), "spec.updateStrategy", {"type": "OnDelete"})),
+            "its pods stay on their nodes until somebody deletes them (updateStrategy OnDelete)",
+        ),
+        (
+            workload(deployment(strategy={"type": "Recreate"})),
+            "all its pods end before new ones start (strategy Recreate)",
+        ),
+        (replace(workload(deployment()), operated=True), "its operator decides when its pods move"),
     ],
 )
-def test_no_way_is_offered_where_there_is_none(chat: WorkloadState) -> None:
-    assert advised(chat) == ""
+def test_where_no_setting_helps_the_reason_is_stated(chat: WorkloadState, reason: str) -> None:
+    assert advised(chat) == NO_SETTING + reason
+
+
+def test_no_setting_moves_pods_of_existing_groups() -> None:
+    assert advised(workload(deployment()), replace(MOVABLE, move="")) == (
+        f"{NO_SETTING}its pods select no other group of nodes than the existing one"
+    )
+
+
+def test_pods_of_a_stateful_set_move_one_after_the_other() -> None:
+    assert advised(workload(stateful_set(), replicas=(2, 2, 2))).startswith(
+        "with 1 of 2 replicas missing at a time: set generation: b in the same change"
+    )
+    found = moving("b", stateful_set())
+    assert (found.replicas, found.short) == (2, 1), "as the advice says"
+
+
+def awaited(body: dict[str, Any]) -> dict[str, Any]:
+    return changed(body, "metadata.annotations", {"pulumi.com/waitFor": "condition=Available"})
+
+
+def test_groups_of_pods_move_as_single_pods_do() -> None:
+    advice = advised(workload(awaited(groups()), accelerators=2))
+    assert advice.startswith("without missing replicas: set generation: b and hardening.newReplicasFirst: true")
+    assert "waitForModels: true" in advised(workload(groups()))
 
 
 def test_a_rollout_that_pulumi_does_not_wait_for_has_to_be_waited_for_first() -> None:
@@ -413,4 +449,7 @@ def test_a_claim_for_one_node_cannot_move_first(mode: str, *, offered: bool) -> 
     before = snapshot(chat, nodes({}), claim, of=group(MOVABLE))
     found = effect(before, snapshot(chat, nodes({}, name="nodes-y"), claim, of=group(MOVABLE)))
     assert found
-    assert bool(found.advice) is offered
+    assert found.advice.startswith("without missing replicas") is offered
+    assert (
+        found.advice == f"{NO_SETTING}one node at a time can mount PersistentVolumeClaim ml/weights"
+    ) is not offered

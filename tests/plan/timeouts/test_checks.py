@@ -1,5 +1,6 @@
 """Waits that outlast the credentials of an update."""
 
+import re
 from typing import Any
 
 import pytest
@@ -8,8 +9,10 @@ import yaml
 from components.clouds.aws.environment import AwsEnvironment
 from components.contract.findings.ids import RuleId
 from components.contract.problems import Problem, Severity
+from components.contract.texts.durations import seconds
 from components.families import parse
-from components.plan.environment import Environment, Waits
+from components.fleet.timeouts import Waits
+from components.plan.environment import Environment
 from components.plan.plan import plan
 from tests.clouds.aws.environments import environment, flavor
 from tests.fleets import open_model, service
@@ -35,8 +38,20 @@ def test_four_nodes_take_longer_than_an_hour() -> None:
     """10 minutes for the first new node, and 26 for each of four: 1 h 54 min."""
     (found,) = reported(Waits(by_stack=True, for_models=False))
     assert (found.severity, found.path) == (Severity.NOTE, "credentials.sessionDuration")
-    assert "an update of node group g6-2xlarge may take 1 h 54 min" in found.reason
-    assert "at least 2h" in found.reason
+    assert "an update of node group g6-2xlarge may take up to 2h, and credentials that CI" in found.reason
+
+
+def test_the_advice_ends_the_finding() -> None:
+    (found,) = reported(Waits(by_stack=True))
+    (setting,) = re.findall(r"set (\S+) here", found.reason)
+    assert reported(Waits(by_stack=True, session=seconds(setting))) == []
+    assert reported(Waits(by_stack=True, session=seconds(setting) - HOUR)) != []
+
+
+def test_an_edit_that_needs_no_longer_session_leaves_the_finding_as_it_is() -> None:
+    """1 h 28 min and 1 h 54 min: both need a session of two hours."""
+    assert reported(Waits(by_stack=True), replicas=3) == reported(Waits(by_stack=True), replicas=4)
+    assert reported(Waits(by_stack=True), replicas=3) != reported(Waits(by_stack=True), replicas=8)
 
 
 def test_with_a_known_session_it_is_a_warning() -> None:

@@ -14,6 +14,7 @@ from components.plan.timeouts.objects import (
     object_timeouts,
     pod_timeouts,
     provider_timeouts,
+    until_ready,
     without_waiting,
 )
 
@@ -136,6 +137,29 @@ class TestOthers:
         found = lone_timeouts(body("apps/v1", "Deployment", spec))
         assert found is not None
         assert found.at_least(Timeouts.all(10 * MINUTE)) == found
+
+
+class TestWaiting:
+    """The provider knows no LeaderWorkerSets, and waits for what its annotation pulumi.com/waitFor names."""
+
+    def test_a_leader_worker_set_is_awaited_until_its_controller_says_that_all_groups_are_ready(self) -> None:
+        value = body("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
+        awaited = until_ready(value)
+        assert awaited["metadata"]["annotations"]["pulumi.com/waitFor"] == "condition=Available"
+        assert awaited["spec"] == value["spec"], "pods are those of before"
+        assert provider_timeouts(awaited) == Timeouts.all(10 * MINUTE)
+        pods = Timeouts(3600, 7200, 300)
+        assert object_timeouts(awaited, pods) == Timeouts(3600, 7200, 10 * MINUTE), "no load balancer is awaited"
+
+    def test_what_a_manifest_says_about_waiting_stays(self) -> None:
+        for annotation in ("pulumi.com/waitFor", SKIP_AWAIT):
+            value = body("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
+            value["metadata"]["annotations"] = {annotation: "true"}
+            assert until_ready(value) is value
+
+    def test_kinds_that_the_provider_knows_are_unchanged(self) -> None:
+        for value in (workload("Deployment"), workload("StatefulSet"), body("v1", "Service")):
+            assert until_ready(value) is value
 
 
 class TestNotWaiting:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from components.plan.review.starts import grace_seconds, source, start_estimate
+from components.plan.starts.estimate import grace_seconds, source, start_estimate
 from tests.plan.review.revisions import GIB, changed, deployment
 
 SIZE = round(51.75 * GIB)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.plan.review.rollouts import Rollout, rollout_of
+from components.plan.rollouts import Rollout, rollout_of
 from tests.plan.review.revisions import deployment, groups, stateful_set
 
 

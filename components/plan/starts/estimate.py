@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from ...fleet.objects import Object
 from ..spans import estimated
-from ..starts.budget import SOURCES_PAGE, USUAL_ENGINE, steps_of
-from ..starts.reading import front_spec, start_facts
+from .budget import SOURCES_PAGE, USUAL_ENGINE, steps_of
+from .reading import front_spec, start_facts
 
 _DEFAULT_GRACE = 30
 """Seconds until pods are killed (kubernetes v1.36.3, pkg/apis/core/v1/defaults.go, SetDefaults_PodSpec)."""

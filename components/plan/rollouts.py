@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from ...fleet.objects import Object
-from ...fleet.shapes import PodUpdate, shape_of
+from ..fleet.objects import Object
+from ..fleet.shapes import PodUpdate, shape_of
 
 _DEFAULT = PodUpdate()
 """For unknown kinds: one replica after the other."""
