@@ -517,7 +517,7 @@ def _obstacle(new: WorkloadState, site: _Surroundings, how: NodeReplacement) -> 
         return f"one node at a time can mount {claim}"
     if shape.start_first is None and number <= update.missing(number):
         return f"a {shape.kind} ends a pod before it starts its successor, and there is no other replica"
-    return "" if how.move else "its pods select no other group of nodes than the existing one"
+    return "" if how.move else "pods of existing node groups cannot move first"
 
 
 def _gpus(group: NodeGroupState, nodes: int) -> str:

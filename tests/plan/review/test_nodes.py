@@ -406,7 +406,7 @@ def test_where_no_setting_helps_the_reason_is_stated(chat: WorkloadState, reason
 
 def test_no_setting_moves_pods_of_existing_groups() -> None:
     assert advised(workload(deployment()), replace(MOVABLE, move="")) == (
-        f"{NO_SETTING}its pods select no other group of nodes than the existing one"
+        f"{NO_SETTING}pods of existing node groups cannot move first"
     )
 
 

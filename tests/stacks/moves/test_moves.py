@@ -264,4 +264,4 @@ def test_a_full_reservation_has_no_room_for_a_move() -> None:
 
 def test_existing_groups_have_no_generation_to_set() -> None:
     (blast,) = edited(MANAGED, settings(type_settings={"existingGroups": ["theirs"]})).blasts
-    assert blast.advice == ""
+    assert blast.advice == "no setting avoids the missing replicas: pods of existing node groups cannot move first"
