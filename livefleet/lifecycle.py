@@ -1,4 +1,4 @@
-"""Start and stop the live fleet: the process behind the pods first, then the gateway and the autoscaling loop."""
+"""Start and stop the live fleet: the process behind the pods first, then controllers, gateway and autoscaling."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -52,6 +52,13 @@ def pods_part(speeds: Speeds) -> LivePart:
     return PodsPart(speeds.answers, speeds.starts)
 
 
+def groups_part() -> LivePart:
+    """Return the controller of LeaderWorkerSets."""
+    from .groups.part import GroupsPart
+
+    return GroupsPart()
+
+
 def later_parts() -> tuple[LivePart, ...]:
     """Return the parts that send requests to the pods, in start order."""
     from .door.part import DoorPart
@@ -103,7 +110,10 @@ class LivePlay:
         executor.shutdown(wait=False)
 
     def begin(self, progress: Progress) -> bool:
-        """Start the process behind the pods, before the first pod is created; return whether it runs."""
+        """Start the process behind the pods, before the first pod is created; return whether it runs.
+
+        Where there are LeaderWorkerSets, their controller starts, too, and is built before if it is missing.
+        """
         self.fleet = self._plan.result() if self._plan else self._read()
         if self.fleet is None:
             return False
@@ -114,14 +124,25 @@ class LivePlay:
         if problem:
             self.tell(f"no model answers: {problem}")
             self.fleet = None
-        return not problem
+            return False
+        # Before the first LeaderWorkerSet is applied: the webhooks set its defaults.
+        if problem := start_part(groups_part(), self.folder, self.fleet, progress):
+            self.tell(problem)
+        return True
 
     def unbuilt(self) -> tuple[str, ...]:
         """Return the programs that must be built before :meth:`finish` can start what this fleet needs."""
+        return self._unbuilt(later_parts())
+
+    def unbuilt_first(self) -> tuple[str, ...]:
+        """Return the programs that :meth:`begin` must build, or could not build."""
+        return self._unbuilt((groups_part(),))
+
+    def _unbuilt(self, parts: tuple[LivePart, ...]) -> tuple[str, ...]:
         fleet = self.fleet
         if fleet is None:
             return ()
-        return tuple(name for part in later_parts() if part.is_wanted(fleet) for name in part.unbuilt())
+        return tuple(name for part in parts if part.is_wanted(fleet) for name in part.unbuilt())
 
     def finish(self, progress: Progress) -> None:
         """Start the gateway and the autoscaling loop, once the pods exist."""
@@ -147,9 +168,11 @@ class LivePlay:
 
 def recover(folder: LiveFolder) -> None:
     """Delete the objects that a killed process left in the cluster and that would disturb other commands."""
+    from .groups.part import GroupsPart
     from .loop.part import LoopPart
 
     if folder.path.exists():
+        GroupsPart().recover(folder)
         LoopPart().recover(folder)
 
 
@@ -157,7 +180,7 @@ def stop_live(folder: LiveFolder) -> tuple[str, ...]:
     """Stop every part in reverse start order; return the names of the processes that ran."""
     if not folder.path.exists():
         return ()
-    parts = (pods_part(Speeds()), *later_parts())
+    parts = (pods_part(Speeds()), groups_part(), *later_parts())
     return tuple(name for part in reversed(parts) for name in part.stop(folder))
 
 
@@ -173,7 +196,7 @@ def withdraw(folder: LiveFolder, stack: str) -> None:
     from .door.references import door_objects
 
     folder.write_fleet(LiveFleet(stack))
-    for part in reversed(later_parts()):
+    for part in reversed((groups_part(), *later_parts())):
         part.stop(folder)
     delete_created(folder, door_objects(fleet))
 

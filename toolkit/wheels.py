@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("inference_platform_cluster", "inference_platform_cluster_live")
-"""Two packages, because a file on PyPI may have 100 MB."""
+PACKAGES = ("inference_platform_cluster", "inference_platform_cluster_live", "inference_platform_cluster_groups")
+"""Several packages, because a file on PyPI may have 100 MB."""
 MANIFEST = "programs.json"
 
 

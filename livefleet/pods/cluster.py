@@ -12,7 +12,7 @@ from components.fleet.shapes import SHAPES
 from toolkit.kube import Kube, KubeError
 
 from ..informer import Informer, key_of
-from .groups.pods import KIND as GROUP_KIND
+from .groups import set_of
 from .kubelet import STRATEGIC, is_warm
 
 Json = dict[str, Any]
@@ -43,10 +43,9 @@ class LiveCluster:
         self.replica_sets = Informer(kube, "apps/v1", "ReplicaSet")
         self.workloads = {shape.kind: Informer(kube, shape.api_version, shape.kind) for shape in SHAPES}
         """Workloads by kind."""
-        self.groups = self.workloads[GROUP_KIND]
         built_in = {shape.kind: self.workloads[shape.kind] for shape in SHAPES if not shape.requires}
         self._owners = {"ReplicaSet": self.replica_sets, **built_in}
-        """Owners by kind whose age decides whether a pod is warm; LeaderWorkerSets annotate their pods instead."""
+        """Owners by kind whose age decides whether a pod is warm."""
         self.scalers = Informer(kube, "autoscaling/v2", "HorizontalPodAutoscaler")
         self.preemptions = Informer(kube, "v1", "Event", PREEMPTED)
         self.ending: set[str] = set()
@@ -70,12 +69,27 @@ class LiveCluster:
         reference = self.reference_of(pod)
         if reference is None:
             return None
-        return self._owners[reference["kind"]].objects.get(f"{pod['metadata']['namespace']}/{reference['name']}")
+        # The workers of a group have a StatefulSet of their own, which is as old as the group; leaders have that of
+        # the LeaderWorkerSet, of the same name.
+        name = set_of(pod) or reference["name"]
+        return self._owners[reference["kind"]].objects.get(f"{pod['metadata']['namespace']}/{name}")
 
     def reference_of(self, pod: Mapping[str, Any]) -> Json | None:
         """Return the owner reference of a pod; None if it has none of a known kind."""
         owners = pod["metadata"].get("ownerReferences") or ()
         return next((owner for owner in owners if owner["kind"] in self._owners), None)
+
+    def leads(self, leader: Mapping[str, Any], worker: Mapping[str, Any]) -> bool:
+        """Whether a worker belongs to this leader, and not to a former one of the same name.
+
+        As ``workerPodBelongsToLeader`` of kubernetes-sigs/lws v0.9.0, pkg/controllers/pod_controller.go.
+        """
+        workers = self._owners["StatefulSet"].objects.get(key_of(dict(leader)))
+        reference = self.reference_of(worker)
+        if workers is None or reference is None or reference["uid"] != workers["metadata"]["uid"]:
+            return False
+        owners = workers["metadata"].get("ownerReferences") or ()
+        return any(owner["uid"] == leader["metadata"]["uid"] for owner in owners)
 
     def is_warm(self, pod: Mapping[str, Any]) -> bool:
         return is_warm(pod, self.owner_of(pod))

@@ -66,6 +66,13 @@ def ready_now(pod: Mapping[str, Any], now: datetime.datetime) -> Json:
     }
 
 
+def restarted(pod: Mapping[str, Any]) -> Json:
+    """Return the patch of ``pods/status`` after a container of a pod ended and was started again."""
+    statuses: list[Json] = [*(pod["status"].get("containerStatuses") or ())]
+    counted = [{"name": each["name"], "restartCount": each["restartCount"] + 1} for each in statuses[:1]]
+    return {"metadata": {"uid": pod["metadata"]["uid"]}, "status": {"containerStatuses": counted}}
+
+
 def moment(text: str) -> float:
     """Convert a timestamp of the API server to seconds since the epoch."""
     return datetime.datetime.fromisoformat(text).timestamp()

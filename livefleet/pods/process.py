@@ -1,7 +1,6 @@
 """The process behind the pods of one cluster."""
 
 import asyncio
-import functools
 import time
 from typing import Any
 
@@ -16,7 +15,6 @@ from .control.server import ControlAddress, ControlCredentials, UnknownObjectErr
 from .control.states import ClusterView, group_states, model_states, pod_states
 from .control.targets import backends, targets_of_monitor
 from .endpoints import EndpointPorts
-from .groups.controller import GroupController, reconcile
 from .nodes.controller import NodeController
 from .nodes.faults import FaultMaker
 from .nodes.lost import LostNodes
@@ -49,7 +47,6 @@ class PodsProcess:
         self._hub = Loopback()
         self.runtime = PodRuntime(self._hub, engine, clocks, self._cluster)
         self._endpoints = EndpointPorts(self._hub, self.runtime, folder.path / "ports.json")
-        self._groups = GroupController(functools.partial(self._cluster.in_thread, reconcile, kube))
         lost = LostNodes(folder.path / "lost-nodes.json")
         self._nodes = NodeController(self._cluster, self.runtime, clocks, lost, self.notes)
         self._faults = FaultMaker(self._cluster, self.runtime, self._nodes, self.notes)
@@ -58,13 +55,11 @@ class PodsProcess:
         preemptions = PreemptionNotes(self._cluster, self.runtime, self.notes)
         self._cluster.pods.handlers += [
             self.runtime.changed,
-            self._groups.pod_changed,
             self._nodes.changed,
             preemptions.pod_changed,
         ]
         self._cluster.nodes.handlers += [self._nodes.changed, self._node_changed]
         self._cluster.preemptions.handlers.append(preemptions.event_changed)
-        self._cluster.groups.handlers.append(self._groups.changed)
         self._deletions: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:

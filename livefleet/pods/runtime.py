@@ -15,8 +15,8 @@ from ..fleet import LiveFleet, ServedWorkload
 from ..informer import key_of
 from ..pace.replica import EngineReplica
 from .cluster import LiveCluster
-from .groups.pods import leader_of
-from .kubelet import is_ending, is_ready, is_running, ready_now, running_since
+from .groups import leader_of
+from .kubelet import is_ending, is_ready, is_running, ready_now, restarted, running_since
 from .pod import LivePod, SimulatedClock
 from .ports import Loopback
 from .serving import Engine, ServingPod
@@ -219,6 +219,10 @@ class PodRuntime:
             serving.kill()
         if serving and serving.ended:
             self._run_in_background(self._forget(serving))
+        leader = leader_of(pod, self._cluster.pods.objects)
+        # Engines end when a worker is lost. Their controller sees that, but not a pod that is deleted at once.
+        if not is_ending(pod) and not is_ending(leader) and self._cluster.leads(leader, pod):
+            self._run_in_background(self._cluster.patch_pod_status(dict(leader), restarted(leader)))
 
     async def _forget(self, serving: ServingPod) -> None:
         """Drop an ended pod once its requests are counted."""

@@ -71,6 +71,7 @@ class Stage:
 
     def __post_init__(self) -> None:
         self.pods, self.door, self.loop = (StubPart(name, self.log) for name in ("pods", "door", "loop"))
+        self.groups = StubPart("groups", self.log, wanted=lambda _: False)
         self.loop.wanted = lambda fleet: bool(fleet.autoscalers)
 
     @property
@@ -107,5 +108,6 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     monkeypatch.setattr("workbench.cluster.binaries.unbuilt", list)
     monkeypatch.setattr("workbench.deploying.starting.recover", lambda _: None)
     monkeypatch.setattr(lifecycle, "pods_part", stage.part)
+    monkeypatch.setattr(lifecycle, "groups_part", lambda: stage.groups)
     monkeypatch.setattr(lifecycle, "later_parts", lambda: (stage.door, stage.loop))
     return stage

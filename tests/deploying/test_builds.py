@@ -20,7 +20,8 @@ from workbench.deploying.builds import build_minutes, described
         (["translator"], 1),
         (["prometheus", "adapter"], 1),
         (["adapter"], 1),
-        ([*MEMBERS, "translator", "prometheus", "adapter"], 6),
+        (["lws-controller"], 1),
+        ([*MEMBERS, "lws-controller", "translator", "prometheus", "adapter"], 6),
         ([], 0),
     ],
 )
@@ -45,8 +46,8 @@ def planned(cache: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_plan_tells_what_the_first_up_builds(tmp_path: Path) -> None:
     (line,) = [line for line in planned(tmp_path).stderr.splitlines() if line.startswith("note: the first `up`")]
     assert line.endswith(
-        "builds etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok, translator, prometheus, "
-        "adapter, once for all clones: about 6 min on two cores"
+        "builds etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok, lws-controller, "
+        "translator, prometheus, adapter, once for all clones: about 6 min on two cores"
     )
 
 

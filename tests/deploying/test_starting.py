@@ -27,6 +27,19 @@ def test_what_answers_is_shown_before_something_is_built(stage: Stage, capsys: p
     assert text.count(build) == 2  # before the deployment, and before the build
 
 
+def test_the_controller_of_groups_comes_before_the_deployment(
+    stage: Stage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stage.groups.wanted = lambda _: True
+    stage.up()
+    assert stage.log == ["cluster, live", "pods one", "groups one", "deploy", "door one"]
+    stage.log.clear()
+    stage.groups.absent = "LeaderWorkerSets stay Pending, without pods: there is no Go"
+    stage.up()
+    assert stage.log == ["cluster, live", "pods one", "deploy", "door one"]
+    assert "groups: LeaderWorkerSets stay Pending, without pods: there is no Go" in capsys.readouterr().err
+
+
 def test_speeds_reach_the_pods(stage: Stage) -> None:
     stage.up(speeds=Speeds(answers=10.0))
     assert stage.speeds[-1] == Speeds(10.0, None)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.monitoring.simulated.groups import group_controller
 from toolkit.kube import Kube
 from workbench.cluster.binaries import Programs
 from workbench.cluster.cluster import SimulatedCluster
@@ -20,6 +21,14 @@ def live_state(tmp_path_factory: pytest.TempPathFactory, programs: Programs) -> 
         yield folder
     finally:
         cluster.stop()
+
+
+@pytest.fixture(scope="session")
+def live_groups(live_state: Path, live_kube: Kube, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The controller of LeaderWorkerSets in that control plane, with the rights that ``up`` gives it."""
+    identity = live_state / "cluster" / "lws-controller.kubeconfig"
+    with group_controller(live_kube, identity, tmp_path_factory.mktemp("lws")):
+        yield
 
 
 @pytest.fixture(scope="session")

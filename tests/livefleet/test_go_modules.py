@@ -10,7 +10,7 @@ from livefleet.go_tools import TOOLS
 from toolkit.toolchain import pinned
 from workbench.cluster import binaries
 
-MODULES = ("gateway", "adapter", "prometheus")
+MODULES = ("gateway", "adapter", "prometheus", "lws-controller")
 OWN = re.compile(r"github\.com/prometheus/|go\.opentelemetry\.io/|github\.com/go-openapi/")
 """Prometheus needs newer releases of these than Kubernetes has, and uses little that depends on them."""
 
@@ -45,7 +45,9 @@ def test_the_programs_have_the_pinned_versions() -> None:
     assert pinned("github.com/envoyproxy/gateway", TOOLS / "gateway") == "v1.9.0"
     assert pinned("sigs.k8s.io/prometheus-adapter", TOOLS / "adapter") == "v0.12.0"
     assert pinned("github.com/prometheus/prometheus", TOOLS / "prometheus") == "v0.315.0"
+    assert pinned("sigs.k8s.io/lws", TOOLS / "lws-controller") == "v0.9.0"
     for module in MODULES:
         assert not replaced(TOOLS / module).keys() & {
-            "github.com/envoyproxy/gateway", "sigs.k8s.io/prometheus-adapter", "github.com/prometheus/prometheus"
+            "github.com/envoyproxy/gateway", "sigs.k8s.io/prometheus-adapter", "github.com/prometheus/prometheus",
+            "sigs.k8s.io/lws",
         }  # fmt: skip

@@ -15,6 +15,7 @@ from tests.monitoring.programs.prometheus import Prometheus, started
 from tests.monitoring.programs.promtool import Promtool
 from tests.monitoring.programs.tools import PROMTOOL, built_or_skip
 from tests.monitoring.simulated.exporter import Exporter, serving
+from tests.monitoring.simulated.groups import group_controller
 from tests.monitoring.simulated.mixed import watching_mixed
 from tests.monitoring.simulated.watched import Watched
 from tests.monitoring.simulated.workload import apply_namespace
@@ -76,6 +77,15 @@ def metrics_kube(metrics_cluster: Running) -> Iterator[Kube]:
     """A client of that control plane, with every right."""
     with Kube.from_kubeconfig(metrics_cluster.kubeconfig) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def metrics_groups(
+    metrics_cluster: Running, metrics_kube: Kube, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """The controller of LeaderWorkerSets in that control plane."""
+    with group_controller(metrics_kube, metrics_cluster.kubeconfig, tmp_path_factory.mktemp("lws")):
+        yield
 
 
 @pytest.fixture

@@ -3,15 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
-from livefleet.pods.groups.pods import LABEL
+import pytest
+
 from tests.fleets import open_model
+from tests.group_pods import LABEL
 from tests.monitoring.programs.adapter import Adapter
+from tests.monitoring.programs.daemon import eventually
 from tests.monitoring.programs.prometheus import Prometheus
 from tests.monitoring.simulated.chain import Chain, Reported, SharedLoad
 from tests.monitoring.simulated.engines import VLLM, WVA
 from tests.monitoring.simulated.exporter import Exporter
 from tests.monitoring.simulated.fleets import Made, made, scaled
-from tests.monitoring.simulated.groups import install_kind
 from tests.monitoring.simulated.workload import external_metric, pods_metric, without_waiting
 from toolkit.kube import Kube
 
@@ -56,11 +58,11 @@ def test_what_wva_wants_is_what_the_model_gets(
     assert chain.scale(model, hpa, load, [1, 3, 1]) == [1, 3, 1]
 
 
+@pytest.mark.usefixtures("metrics_groups")
 def test_what_wva_wants_is_what_a_group_gets(
     metrics_kube: Kube, metrics_namespace: str, prometheus: Prometheus, exporter: Exporter, adapter: Adapting
 ) -> None:
     """An autoscaler moves groups through the scale subresource of the LeaderWorkerSet; a group is one replica."""
-    install_kind(metrics_kube)
     wish = external_metric("inferno_desired_replicas", "1", variant_name="chat")
     flavor = {"name": "a10g", "limits": {"nvidia.com/gpu": 1}, "params": {"TP": "1", "PP": "2"}}
     document = scaled("chat", metrics_namespace, [wish], maximum=3)
@@ -76,5 +78,9 @@ def test_what_wva_wants_is_what_a_group_gets(
     load = Reported(VLLM, controller, "inferno_desired_replicas", labels)
     chain = Chain(metrics_kube, prometheus, exporter, adapter(dict(fleet.chain.adapter_rules)))
     assert chain.scale(model, hpa, load, [1, 3, 1]) == [1, 3, 1]
-    running = metrics_kube.list("v1", "Pod", metrics_namespace, labels=f"{LABEL}/name=chat")
-    assert sorted(pod["metadata"]["name"] for pod in running) == ["chat-0", "chat-0-1"]
+
+    def names() -> list[str]:
+        running = metrics_kube.list("v1", "Pod", metrics_namespace, labels=f"{LABEL}/name=chat")
+        return sorted(pod["metadata"]["name"] for pod in running)
+
+    eventually(lambda: names() == ["chat-0", "chat-0-1"], "one group")

@@ -8,18 +8,20 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+import pytest
+
 from components.families.llmd.names import NAMESPACE
 from components.fleet.levels import Accelerator, LatencyTargets, Load, ServiceClass, ServiceLevels
 from components.fleet.words import Realization
-from livefleet.pods.groups.pods import LABEL
 from tests.fleets import open_model, playground
+from tests.group_pods import LABEL
 from tests.monitoring.programs.adapter import Adapter
+from tests.monitoring.programs.daemon import eventually
 from tests.monitoring.programs.prometheus import Prometheus
 from tests.monitoring.simulated.chain import Chain, Reported, SharedLoad
 from tests.monitoring.simulated.engines import VLLM, WVA
 from tests.monitoring.simulated.exporter import Exporter
 from tests.monitoring.simulated.fleets import MODEL, Made, in_namespace, made
-from tests.monitoring.simulated.groups import install_kind
 from tests.monitoring.simulated.workload import without_waiting
 from toolkit.kube import Kube
 
@@ -99,11 +101,11 @@ def test_waiting_requests_move_a_deployment_within_the_bounds_of_the_plan(
     assert chain.scale(model, hpa, SharedLoad(VLLM, VLLM.queue), [0, 60, 0]) == [1, 3, 1]
 
 
+@pytest.mark.usefixtures("metrics_groups")
 def test_waiting_requests_move_groups(
     metrics_kube: Kube, metrics_namespace: str, prometheus: Prometheus, exporter: Exporter, adapter: Adapting
 ) -> None:
     """The same with two pods for each replica: the autoscaler counts leaders, and moves groups."""
-    install_kind(metrics_kube)
     fleet = sized(metrics_namespace, model=GROUPED, accelerators=2)
     model, hpa = parts(fleet, "LeaderWorkerSet", metrics_namespace)
     assert model["spec"]["leaderWorkerTemplate"]["size"] == 2
@@ -115,5 +117,9 @@ def test_waiting_requests_move_groups(
         fleet.find("PodMonitor", "chat", metrics_namespace),
     )
     assert chain.scale(model, hpa, SharedLoad(VLLM, VLLM.queue), [0, 60, 0]) == [1, 3, 1]
-    running = metrics_kube.list("v1", "Pod", metrics_namespace, labels=f"{LABEL}/name=chat")
-    assert sorted(pod["metadata"]["name"] for pod in running) == ["chat-0", "chat-0-1"]
+
+    def names() -> list[str]:
+        running = metrics_kube.list("v1", "Pod", metrics_namespace, labels=f"{LABEL}/name=chat")
+        return sorted(pod["metadata"]["name"] for pod in running)
+
+    eventually(lambda: names() == ["chat-0", "chat-0-1"], "one group")

@@ -50,6 +50,7 @@ def test_the_same_programs_give_the_same_bytes(source: ReleaseSource, built: Pat
     assert [path.name for path in first] == [
         "inference_platform_cluster-1.2.0-py3-none-manylinux2014_aarch64.whl",
         "inference_platform_cluster_live-1.2.0-py3-none-manylinux2014_aarch64.whl",
+        "inference_platform_cluster_groups-1.2.0-py3-none-manylinux2014_aarch64.whl",
     ]
 
 
@@ -61,6 +62,7 @@ def test_a_wheel_has_licenses_and_a_bill(source: ReleaseSource, built: Path, tmp
         bill = archive.read(f"{info}/sboms/inference-platform-cluster.cdx.json").decode()
     assert "License-File: example.org/one@v1.0.0/license.md\n" in metadata
     assert "Requires-Dist: inference-platform-cluster-live==1.2.0\n" in metadata
+    assert "Requires-Dist: inference-platform-cluster-groups==1.2.0\n" in metadata
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(bill) is None
     assert [part["purl"] for part in json.loads(bill)["components"]] == ["pkg:golang/example.org/one@v1.0.0"]
 
@@ -133,7 +135,7 @@ def test_wheels_are_checked_without_compiling(source: ReleaseSource, built: Path
     out.mkdir()
     assert check_programs(source, out, tmp_path / "stand-ins").startswith("wheels of stand-ins for 4 platforms")
     write_wheels(source, built, out, "linux-amd64")
-    assert check_programs(source, out, tmp_path / "real").startswith("2 wheels")
+    assert check_programs(source, out, tmp_path / "real").startswith("3 wheels")
     live = next(out.glob("*_live-*.whl"))
     live.unlink()
     with pytest.raises(ReleaseError, match="inference-platform-cluster-live"):

@@ -23,11 +23,11 @@ from components.plan.sections.costs import bill_of
 from components.resources.serving.fleet.cost_output import cost_of
 from components.resources.serving.fleet.outputs import models_of, nodes_of, output_name
 from livefleet.pods.control.states import ClusterView, model_states
-from livefleet.pods.groups.pods import KIND, pods_of
 from livefleet.pods.runtime import PodRuntime
 from livefleet.reading.fleet import fleet_of
 from livefleet.reading.paces import speeds_of
 from tests.commands.sizing.runs import rows
+from tests.group_pods import KIND, pods_of
 from tests.hostile.runs import ROOT, run
 from tests.livefleet.pods.test_states import Cluster, Pods
 from toolkit.screen import Screen

@@ -31,8 +31,9 @@ TAGS = {
 PACKAGES = {
     "": ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"),
     "-live": ("kwok", "translator", "prometheus", "adapter"),
+    "-groups": ("lws-controller",),
 }
-"""Programs by the end of the package's name. Two packages, because a file on PyPI may have 100 MB."""
+"""Programs by the end of the package's name. Several packages, because a file on PyPI may have 100 MB."""
 LARGEST = 100_000_000
 _LICENSES = ("LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "PATENTS")
 _BUILDERS = ("workbench.cluster.shipping", "livefleet.shipping")
@@ -154,7 +155,7 @@ class ProgramWheel:
         lines += [f"Summary: Programs of the simulated cluster of {self.source.name}: {', '.join(self.programs)}"]
         lines += ["Requires-Python: >=3.11", *(f"License-File: {name}" for name in licenses)]
         if self.name.endswith("-cluster"):  # one name brings all programs
-            lines.append(f"Requires-Dist: {self.name}-live=={self.source.version}")
+            lines += [f"Requires-Dist: {self.name}{end}=={self.source.version}" for end in PACKAGES if end]
         lines.append("Description-Content-Type: text/plain")
         text = (
             f"{', '.join(self.programs)}, compiled for the simulated cluster of {self.source.name}, which uses them "

@@ -36,17 +36,30 @@ _KWOK_RULES: list[dict[str, list[str]]] = [
 """The minimal rules for simulating nodes with their pods and volumes."""
 _FLEET_RULES: list[dict[str, list[str]]] = [
     {"apiGroups": [""], "resources": ["nodes"], "verbs": [*_WATCH, "create", "delete", "patch"]},
-    {"apiGroups": [""], "resources": ["pods"], "verbs": [*_WATCH, "create", "delete"]},
+    {"apiGroups": [""], "resources": ["pods"], "verbs": [*_WATCH, "delete"]},
     {"apiGroups": [""], "resources": ["pods/status"], "verbs": ["patch"]},
-    {"apiGroups": [""], "resources": ["services"], "verbs": ["create"]},
     {"apiGroups": [""], "resources": ["events"], "verbs": _WATCH},
     {"apiGroups": ["apps"], "resources": ["deployments", "replicasets", "statefulsets"], "verbs": _WATCH},
     {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": _WATCH},
     {"apiGroups": ["leaderworkerset.x-k8s.io"], "resources": ["leaderworkersets"], "verbs": _WATCH},
-    {"apiGroups": ["leaderworkerset.x-k8s.io"], "resources": ["leaderworkersets/status"], "verbs": ["patch"]},
 ]
-"""Rules of the live fleet's pod process (``livefleet/pods``): it ends and readies pods, holds nodes in reserve,
-plays the controller of LeaderWorkerSets, and reports what the scheduler preempts."""
+"""Rules of the live fleet's pod process (``livefleet/pods``): it ends and readies pods, holds nodes in reserve, and
+reports what the scheduler preempts."""
+_CHANGE = [*_WATCH, "create", "delete", "patch", "update"]
+_LWS_RULES: list[dict[str, list[str]]] = [
+    {"apiGroups": [""], "resources": ["nodes"], "verbs": _WATCH},
+    {"apiGroups": [""], "resources": ["pods", "services"], "verbs": _CHANGE},
+    {"apiGroups": ["", "events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch", "update"]},
+    {"apiGroups": ["apps"], "resources": ["controllerrevisions", "statefulsets"], "verbs": _CHANGE},
+    {"apiGroups": ["leaderworkerset.x-k8s.io"], "resources": ["leaderworkersets"], "verbs": _WATCH},
+    {
+        "apiGroups": ["leaderworkerset.x-k8s.io"],
+        "resources": ["leaderworkersets/status"],
+        "verbs": ["patch", "update"],
+    },
+]
+"""The rules of the controller of LeaderWorkerSets (``livefleet/groups``): those of its release (kubernetes-sigs/lws
+v0.9.0, ``config/rbac/role.yaml``) that its reconcilers of sets and pods use."""
 _DOOR_RULES: list[dict[str, list[str]]] = [
     {"apiGroups": [""], "resources": ["services"], "verbs": _WATCH},
     {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": _WATCH},
@@ -70,7 +83,8 @@ _STORAGE_CLASS = {
 
 def grant(kube: Kube) -> None:
     """Create the RBAC objects of the simulators, the default storage class, and the kinds of the gateway."""
-    for name, rules in (("kwok", _KWOK_RULES), ("fleet", _FLEET_RULES), ("door", _DOOR_RULES)):
+    roles = {"kwok": _KWOK_RULES, "fleet": _FLEET_RULES, "lws-controller": _LWS_RULES, "door": _DOOR_RULES}
+    for name, rules in roles.items():
         _bind(kube, f"workbench:{name}", rules)
     kube.apply(_STORAGE_CLASS, manager=_MANAGER)
     for obj in gateway_objects():

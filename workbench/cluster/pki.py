@@ -16,7 +16,7 @@ from toolkit.private import write_private
 
 SERVICE_IP = "10.96.0.1"
 """First address of the service range, the cluster IP of the API server."""
-_GENERATION = b"5"
+_GENERATION = b"6"
 """Version of the set of certificates and of the flags that refer to it.
 
 If a state folder has another version, its certificates are recreated and its members restarted.
@@ -41,6 +41,7 @@ IDENTITIES = (
     Identity("kwok", "workbench-kwok", ("workbench:kwok",)),
     Identity("fleet", "workbench-fleet", ("workbench:fleet",)),
     Identity("door", "workbench-door", ("workbench:door",)),
+    Identity("lws-controller", "workbench-lws-controller", ("workbench:lws-controller",)),
     Identity("prometheus-adapter", "workbench-prometheus-adapter", ("workbench:prometheus-adapter",)),
 )
 FRONT_PROXY = Identity("front-proxy-client", "front-proxy-client")

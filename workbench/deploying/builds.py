@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..engine.project import Project
 
 _CONTROL_PLANE_MINUTES = 4
-_FURTHER_MINUTES = ((frozenset({"translator"}), 1), (frozenset({"prometheus", "adapter"}), 1))
+_FURTHER_MINUTES = ((frozenset({"translator"}), 1), (frozenset({"prometheus", "adapter", "lws-controller"}), 1))
 """Minutes of what is built together, measured with empty caches on two cores with nothing else to do
 (``tools/measure_start.py``): first the control plane, then the others, whose packages are mostly compiled by then."""
 
@@ -43,4 +43,4 @@ def missing_programs(project: "Project", settings: "Settings", plan: "Plan") -> 
         return []
     play = LivePlay(LiveFolder(state_dir), lambda: None, Speeds(), lambda _: None)
     play.fleet = fleet_of(project.stack, plan)
-    return [*binaries.unbuilt(), *play.unbuilt()]
+    return [*binaries.unbuilt(), *play.unbuilt_first(), *play.unbuilt()]

@@ -12,7 +12,7 @@ from components.performance.simulation.prices import node_share
 
 from ...control_api import GroupState, ModelState, PodState, ScalerState
 from ...fleet import LiveFleet, PaceSource, ServedWorkload
-from ..groups.pods import replica_of
+from ..groups import replica_of
 from ..kubelet import is_ready
 from ..nodes.node_state import group_of, is_in_use, is_starting
 from ..runtime import PodRuntime

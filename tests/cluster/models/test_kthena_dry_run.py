@@ -1,7 +1,7 @@
 """A real API server accepts whatever the samples and random documents of Kthena become, in a strict dry run.
 
 Objects of the samples come with the pods of each LeaderWorkerSet, as its controller would make them
-(``livefleet/pods/groups``); so do those of random documents that somebody could mean.
+(``tests/group_pods.py``); so do those of random documents that somebody could mean.
 """
 
 from collections.abc import Iterator
@@ -17,11 +17,11 @@ from components.fleet.rendered import Fleet
 from components.fleet.words import Realization
 from components.plan.rendering import render_fleet
 from components.resources.prerequisites.custom_resources import installable
-from livefleet.pods.groups.pods import pods_of, service_of
 from tests.cluster.models.test_kthena_samples import SAMPLES
 from tests.families.kthena.rendered import meant
 from tests.fleet.test_on_cluster import established, eventually
 from tests.fleets import errors
+from tests.group_pods import pods_of, service_of
 from toolkit.kube import APPLY, Kube, KubeError
 
 Object = dict[str, Any]

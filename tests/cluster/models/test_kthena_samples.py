@@ -1,7 +1,7 @@
 """The Kthena samples on the simulated cluster: the real scheduler finds nodes for the pods of each role.
 
 No controller of LeaderWorkerSets and no Volcano run here. What the first one makes is made by the stand-in in
-``livefleet/pods/groups``; pods that ask for Volcano are given to the default scheduler, a whole gang at once.
+``tests/group_pods.py``; pods that ask for Volcano are given to the default scheduler, a whole gang at once.
 """
 
 from collections import Counter
@@ -21,11 +21,11 @@ from components.fleet.rendered import Fleet
 from components.plan.rendering import render_fleet
 from components.resources.prerequisites.custom_resources import installable
 from components.resources.serving.simulated_nodes import node_object
-from livefleet.pods.groups.pods import API, pods_of, service_of
 from tests.cluster.models.test_llmkube_samples import conditions, led_to
 from tests.cluster.models.test_node_groups import decided
 from tests.fleet.test_on_cluster import established, eventually, usable
 from tests.fleets import errors
+from tests.group_pods import API, pods_of, service_of
 from tests.kubelet import environment
 from tests.stacks.shipped import ROOT
 from toolkit.kube import Kube

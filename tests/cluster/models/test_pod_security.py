@@ -22,8 +22,8 @@ from components.fleet.rendered import Fleet, Rendered
 from components.fleet.words import Edition, WorkloadChoice
 from components.fleet.workloads import by_set
 from components.plan.rendering import render_fleet
-from livefleet.pods.groups.pods import pods_of
 from tests.cluster.waiting import eventually
+from tests.group_pods import pods_of
 from tests.stacks.shipped import ROOT
 from toolkit.kube import Kube, KubeError
 

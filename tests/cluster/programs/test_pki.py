@@ -24,6 +24,7 @@ SUBJECTS = [
     ("etcd", "etcd-ca", "etcd", []),
     ("fleet", "ca", "workbench-fleet", ["workbench:fleet"]),
     ("door", "ca", "workbench-door", ["workbench:door"]),
+    ("lws-controller", "ca", "workbench-lws-controller", ["workbench:lws-controller"]),
     ("prometheus-adapter", "ca", "workbench-prometheus-adapter", ["workbench:prometheus-adapter"]),
     ("front-proxy-client", "front-proxy-ca", "front-proxy-client", []),
 ]
@@ -97,7 +98,7 @@ def test_a_complete_set_is_kept_and_a_half_one_is_made_again(tmp_path: Path) -> 
 
 def test_identities_are_the_issued_ones() -> None:
     members = {"admin", "controller-manager", "scheduler", "kwok"}
-    assert {each.file for each in IDENTITIES} == members | {"fleet", "door", "prometheus-adapter"}
+    assert {each.file for each in IDENTITIES} == members | {"fleet", "door", "lws-controller", "prometheus-adapter"}
     assert Identity("scheduler", "system:kube-scheduler") in IDENTITIES
 
 

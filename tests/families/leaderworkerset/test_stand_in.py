@@ -3,7 +3,7 @@
 import hashlib
 from typing import Any
 
-from livefleet.pods.groups.pods import pods_of, service_of
+from tests.group_pods import pods_of, service_of
 from tests.kubelet import environment
 
 Object = dict[str, Any]

@@ -15,8 +15,8 @@ from livefleet.apis.dispatch import answer
 from livefleet.control_client import ControlClient
 from livefleet.fleet import LiveFleet, ServedEndpoint, ServedGroup, ServedWorkload
 from livefleet.folder import LiveFolder
-from livefleet.pods.groups.pods import API, KIND
 from livefleet.pods.process import PodsProcess
+from tests.group_pods import API, KIND
 from tests.livefleet.pods_by_hand import workload_by_hand
 from tests.monitoring.programs.daemon import eventually
 from toolkit.kube import Kube, KubeError, NoSuchKindError

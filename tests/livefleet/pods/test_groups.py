@@ -1,4 +1,4 @@
-"""LeaderWorkerSets: their controller's stand-in against the real API server."""
+"""LeaderWorkerSets with their real controller, and pods that the process plays."""
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -9,14 +9,16 @@ import pytest
 
 from livefleet.control_api import LiveFault
 from livefleet.fleet import ServedWorkload
-from livefleet.pods.groups.controller import next_status
-from livefleet.pods.groups.pods import API, KIND, LABEL
+from livefleet.pods import kubelet
+from tests.group_pods import API, KIND, LABEL, pods_of, service_of
+from tests.kubelet import environment
 from tests.livefleet.pods.stand import MANAGER, Stand, is_ready, pod_template, slower
 from tests.monitoring.programs.daemon import eventually
-from tests.monitoring.simulated.groups import install_kind
+from toolkit.kube import KubeError
 
 Json = dict[str, Any]
 NAME = "big"
+pytestmark = pytest.mark.usefixtures("live_groups")
 
 
 def group_set(stand: Stand, replicas: int, size: int = 2, image: str = "one", **spec: Any) -> Json:
@@ -68,7 +70,6 @@ def names(stand: Stand) -> list[str]:
 
 
 def test_groups_come_go_and_take_their_pods_along(stand: Stand) -> None:
-    install_kind(stand.kube)
     group = stand.group("gpu", nodes=8, least=8)
     with stand.playing(stand.fleet(served(stand), groups=(group,))):
         stand.kube.apply(group_set(stand, 2), manager=MANAGER)
@@ -102,7 +103,6 @@ def test_groups_come_go_and_take_their_pods_along(stand: Stand) -> None:
 
 
 def test_a_changed_template_reaches_one_group_after_the_other(stand: Stand) -> None:
-    install_kind(stand.kube)
     group = stand.group("gpu", nodes=8, least=8)
     with stand.playing(stand.fleet(served(stand), groups=(group,))):
         stand.kube.apply(group_set(stand, 3), manager=MANAGER)
@@ -125,7 +125,6 @@ def test_a_changed_template_reaches_one_group_after_the_other(stand: Stand) -> N
     ("big-0-1", "None", True),
 ])  # fmt: skip
 def test_a_pod_that_ends_takes_its_group_along(stand: Stand, victim: str, policy: str, same: bool) -> None:
-    install_kind(stand.kube)
     group = stand.group("gpu", nodes=8, least=8)
     wanted = group_set(stand, 2)
     wanted["spec"]["leaderWorkerTemplate"]["restartPolicy"] = policy
@@ -151,7 +150,6 @@ def test_a_pod_that_ends_takes_its_group_along(stand: Stand, victim: str, policy
 
 
 def test_workers_wait_for_their_leader_where_the_set_says_so(stand: Stand) -> None:
-    install_kind(stand.kube)
     workload = slower(served(stand), pod=3600.0)
     group = stand.group("gpu", nodes=8, least=8)
     with stand.playing(stand.fleet(workload, groups=(group,)), starts=1.0):
@@ -162,25 +160,49 @@ def test_workers_wait_for_their_leader_where_the_set_says_so(stand: Stand) -> No
         assert leader["lastTransitionTime"] <= stamps["big-0-1"]["metadata"]["creationTimestamp"]
 
 
-def test_a_leader_that_is_killed_is_cold_the_next_time(stand: Stand) -> None:
+def test_a_leader_that_is_killed_is_cold_the_next_time(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
     """A group that comes again is none of the first; its set is older than that."""
-    install_kind(stand.kube)
     workload = slower(served(stand), pod=3600.0)
     group = stand.group("gpu", nodes=8, least=8)
     with stand.playing(stand.fleet(workload, groups=(group,)), starts=1.0) as process:
-        stand.kube.apply(group_set(stand, 1, size=1), manager=MANAGER)
+        stand.kube.apply(group_set(stand, 1), manager=MANAGER)
         eventually(lambda: true_conditions(status(stand)) == {"Available"}, "the set available")
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("livefleet.pods.groups.controller.WARM_SECONDS", 0.0)
-            stand.control.fault(LiveFault.POD, "big-0")
-            eventually(lambda: true_conditions(status(stand)) == {"Progressing"}, "the set without its leader")
-            eventually(lambda: stand.control.state().models[0].starting == 1, "a leader that starts")
-            process.speed(None, 100_000.0)
-            eventually(lambda: true_conditions(status(stand)) == {"Available"}, "the set available again")
+        monkeypatch.setattr(kubelet, "WARM_SECONDS", 0.0)
+        stand.control.fault(LiveFault.POD, "big-0")
+        eventually(lambda: true_conditions(status(stand)) == {"Progressing"}, "the set without its leader")
+        eventually(lambda: stand.control.state().models[0].starting == 1, "a leader that starts")
+        process.speed(None, 100_000.0)
+        eventually(lambda: true_conditions(status(stand)) == {"Available"}, "the set available again")
+
+
+def test_the_webhooks_refuse_and_complete(stand: Stand) -> None:
+    subgroups = group_set(stand, 1, size=4)
+    subgroups["spec"]["leaderWorkerTemplate"]["subGroupPolicy"] = {"subGroupSize": 2}
+    stand.kube.apply(group_set(stand, 1), manager=MANAGER)
+    with pytest.raises(KubeError, match="cannot enable subGroupSize after the lws is already created"):
+        stand.kube.apply(subgroups, manager=MANAGER)
+    stored = stand.kube.get(API, KIND, NAME, stand.namespace)
+    assert stored["spec"]["networkConfig"] == {"subdomainPolicy": "Shared"}
+
+
+def test_the_pods_are_those_that_other_tests_expect(stand: Stand) -> None:
+    """``tests/group_pods.py`` says what the controller creates, for tests without it."""
+    wanted = group_set(stand, 2, size=3)
+    stand.kube.apply(wanted, manager=MANAGER)
+    expected = {pod["metadata"]["name"]: pod for pod in pods_of(wanted)}
+    eventually(lambda: names(stand) == sorted(expected), "the pods")
+    for pod in stand.pods():
+        like = expected[pod["metadata"]["name"]]
+        assert like["metadata"]["labels"].items() <= pod["metadata"]["labels"].items()
+        assert like["metadata"]["annotations"].items() <= pod["metadata"]["annotations"].items()
+        assert (pod["spec"]["hostname"], pod["spec"]["subdomain"]) == (like["spec"]["hostname"], NAME)
+        (container,), (other,) = pod["spec"]["containers"], like["spec"]["containers"]
+        assert environment(container, {}) == environment(other, {})
+    service = stand.kube.get("v1", "Service", NAME, stand.namespace)
+    assert service_of(wanted)["spec"].items() <= service["spec"].items()
 
 
 def test_a_worker_that_is_lost_breaks_what_its_leader_computes(stand: Stand) -> None:
-    install_kind(stand.kube)
     group = stand.group("gpu", nodes=4, least=4)
     with stand.playing(stand.fleet(served(stand, context=200_000), groups=(group,))), ThreadPoolExecutor(1) as pool:
         stand.kube.apply(group_set(stand, 1), manager=MANAGER)
@@ -198,10 +220,3 @@ def test_a_worker_that_is_lost_breaks_what_its_leader_computes(stand: Stand) -> 
 
         eventually(whole, "the group whole again, elsewhere")
         assert stand.ask(NAME)[0] == 200
-
-
-def test_the_status_of_nothing() -> None:
-    stored = {"metadata": {"name": "x", "generation": 4}, "spec": {"replicas": 0}}
-    found = next_status(stored, [])
-    assert (found["replicas"], found["readyReplicas"], found["observedGeneration"]) == (0, 0, 4)
-    assert true_conditions(found) == {"Available"}

@@ -8,8 +8,8 @@ import pytest
 from livefleet.control_api import ModelState
 from livefleet.fleet import LiveFleet, ServedGroup, ServedWorkload
 from livefleet.pods.control.states import ClusterView, model_states, pod_states
-from livefleet.pods.groups.pods import KIND, LABEL
 from livefleet.pods.runtime import PodRuntime
+from tests.group_pods import KIND, LABEL
 from tests.livefleet.pods_by_hand import workload_by_hand
 
 Json = dict[str, Any]

@@ -1,8 +1,8 @@
 """The whole metric chain: pods, exporter, Prometheus, adapter, autoscaler, and pods again.
 
-What is real: the API server, the controllers with the horizontal pod autoscaler, the scheduler, Prometheus and
-prometheus-adapter. What is pretended: that the pods' containers run, what their ``/metrics`` say, and the controller
-of LeaderWorkerSets.
+What is real: the API server, the controllers with the horizontal pod autoscaler and that of LeaderWorkerSets, the
+scheduler, Prometheus and prometheus-adapter. What is pretended: that the pods' containers run, and what their
+``/metrics`` say.
 
     chain = Chain(kube, prometheus, exporter, adapter(rules))
     load = SharedLoad(VLLM, VLLM.queue)
@@ -19,8 +19,7 @@ from decimal import Decimal
 from typing import Any, Protocol
 
 from livefleet.loop.monitors import targets_of
-from livefleet.pods.groups.controller import reconcile
-from livefleet.pods.groups.pods import KIND
+from tests.group_pods import KIND
 from tests.monitoring.programs.adapter import Adapter
 from tests.monitoring.programs.daemon import eventually
 from tests.monitoring.programs.monitors import exporter_job
@@ -156,8 +155,6 @@ class Chain:
     def look(self, deployment: Mapping[str, Any], load: Load, value: float) -> int:
         """Let the exporter and the targets follow the pods of this moment, and return how many there are."""
         namespace = deployment["metadata"]["namespace"]
-        if deployment["kind"] == KIND:
-            reconcile(self.kube, deployment)
         real = {pod["metadata"]["name"]: pod for pod in running_pods(self.kube, deployment)}
         pretended = {pod.name: pod for pod in self._pods_of(deployment)}
         for gone in pretended.keys() - real.keys():

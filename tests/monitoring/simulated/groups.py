@@ -1,13 +1,37 @@
-"""The kind of LeaderWorkerSets in a test's cluster; ``livefleet/pods/groups`` plays their controller."""
+"""LeaderWorkerSets in a test's cluster: their kind, and their controller, which is the real one."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from components.contract.schema.crds import crd
 from components.resources.prerequisites.custom_resources import installable
-from livefleet.pods.groups.pods import API, KIND
+from livefleet.daemons import stop_daemon
+from livefleet.folder import LiveFolder
+from livefleet.groups.part import CONTROLLER, NAME, start_controller
+from livefleet.groups.registration import withdraw
+from tests.group_pods import API, KIND
 from tests.monitoring.programs.daemon import eventually
+from tests.monitoring.programs.tools import built_or_skip
 from toolkit.kube import Kube
 from toolkit.kube.errors import NoSuchKindError
 
 _MANAGER = "test-lws"
+
+
+@contextmanager
+def group_controller(kube: Kube, identity: Path, state: Path) -> Iterator[None]:
+    """Run the controller of LeaderWorkerSets in a cluster, with their kind."""
+    program = built_or_skip(CONTROLLER)[NAME]
+    install_kind(kube)
+    folder = LiveFolder(state)
+    folder.make()
+    start_controller(folder, program, identity, kube)
+    try:
+        yield
+    finally:
+        withdraw(kube)
+        stop_daemon(folder, NAME)
 
 
 def install_kind(kube: Kube) -> None:

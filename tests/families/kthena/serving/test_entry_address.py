@@ -2,8 +2,8 @@
 
 import pytest
 
-from livefleet.pods.groups.pods import pods_of, service_of
 from tests.families.kthena.serving.support import Object, made, model_serving, pods, role
+from tests.group_pods import pods_of, service_of
 from tests.kubelet import environment
 
 TEMPLATES: dict[str, Object] = {

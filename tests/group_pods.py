@@ -1,4 +1,4 @@
-"""The pods and the Service that the controller creates for a LeaderWorkerSet.
+"""The pods and the Service that the controller creates for a LeaderWorkerSet, where it does not run.
 
 Behavior of v0.10.0: leaders and workers are pods of StatefulSets (``pkg/controllers/leaderworkerset_controller.go``,
 ``pod_controller.go``), its admission adds the labels of the group and the variables, these before all others
@@ -29,24 +29,6 @@ def pods_of(group_set: Mapping[str, Any]) -> Iterator[Object]:
         yield _pod(group_set, leader_template, index, 0, leader)
         for worker in range(1, size):
             yield _pod(group_set, template["workerTemplate"], index, worker, f"{leader}-{worker}")
-
-
-def leader_of(pod: Mapping[str, Any], pods: Mapping[str, Object]) -> Mapping[str, Any]:
-    """Return the leader of a worker, if it exists; otherwise the pod itself.
-
-    Args:
-        pod: The pod.
-        pods: All pods by ``namespace/name``.
-    """
-    meta = pod["metadata"]
-    name = (meta.get("annotations") or {}).get(f"{LABEL}/leader-name")
-    return pods.get(f"{meta['namespace']}/{name}", pod) if name else pod
-
-
-def replica_of(pod: Mapping[str, Any]) -> str:
-    """Return the id of a pod's replica within its workload: the index of its group, or the uid of a single pod."""
-    labels = pod["metadata"].get("labels") or {}
-    return str(labels.get(f"{LABEL}/group-index") or pod["metadata"]["uid"])
 
 
 def service_of(group_set: Mapping[str, Any]) -> Object:

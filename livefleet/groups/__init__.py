@@ -1,0 +1,1 @@
+"""The controller of LeaderWorkerSets, which the control plane of Kubernetes lacks."""
