@@ -54,13 +54,42 @@ def test_a_rule_that_the_settings_ignore(deployed: PulumiCli, project: Path) -> 
     assert deployed.up(yes=True) == 0
 
 
-def test_a_preview_that_fails_tells_why_itself(deployed: PulumiCli, project: Path, stand_in: StandIn) -> None:
+def test_without_a_preview_nothing_is_deployed(deployed: PulumiCli, project: Path, stand_in: StandIn) -> None:
     (project / "__main__.py").write_text("raise ValueError")
-    assert deployed.up(yes=True) != 0
-    assert ups(stand_in) == 2
+    with pytest.raises(WorkbenchError, match=r"could not be checked, so nothing was changed(.|\n)*ValueError"):
+        deployed.up(yes=True)
+    assert ups(stand_in) == 1
+    write_version(project, "1.35")
+    assert deployed.up(yes=True) == 0
 
 
-def test_without_resources_of_a_cloud_nothing_is_previewed(project: Path, stand_in: StandIn) -> None:
+def test_a_preview_without_steps_is_a_failure(
+    deployed: PulumiCli, stand_in: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "pulumi"
+    lines = program.read_text().splitlines()
+    lines.insert(1, "import sys\nif sys.argv[1] == 'preview': sys.exit(print('warning: a newer version'))")
+    program.write_text("\n".join(lines))
+    with pytest.raises(WorkbenchError, match="printed no steps"):
+        deployed.up(yes=True)
+    assert ups(stand_in) == 1
+
+
+def test_another_resource_for_an_object(project: Path, stand_in: StandIn) -> None:
+    """The CLI would delete the object, by its name, after it has applied it for the other resource."""
+    cli = PulumiCli(project, "dev", project / ".workbench")
+    assert cli.up(yes=True) == 0
+    program = project / "__main__.py"
+    program.write_text(program.read_text().replace('"cm", value', '"other", value'))
+    former = "urn:pulumi:dev::small::kubernetes:core/v1:ConfigMap::cm"
+    with pytest.raises(WorkbenchError, match=r"ConfigMap default/begun would be deleted although") as refused:
+        cli.up(yes=True)
+    assert f'aliases=["{former}"]' in str(refused.value)
+    assert ups(stand_in) == 1
+
+
+def test_an_empty_stack_is_not_previewed(project: Path, stand_in: StandIn) -> None:
+    (project / "__main__.py").write_text("import pulumi")
     cli = PulumiCli(project, "dev", project / ".workbench")
     cli.up(yes=True)
     cli.up(yes=True)

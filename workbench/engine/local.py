@@ -1,6 +1,7 @@
 """``up``, ``preview``, ``destroy`` and ``outputs`` of the local engine."""
 
 import gc
+import json
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,6 +12,7 @@ from typing import Any
 
 import pulumi
 
+from components.contract.findings.ids import RuleId
 from components.contract.texts.secrets import masked_text
 from toolkit.kube import KubeError
 
@@ -95,7 +97,7 @@ class LocalEngine:
             after = seal(graph.exports, state.key)
             changed = output_changes(resealed(before, after, state.key), after)
             self._display.preview(plan, graph.root, changed, graph.exports)
-            _check_protected(plan)
+            self._check_permitted(plan)
             self._dry_run_passed_through(plan)
         return Outcome(graph.exports, changed=_count(plan.having(*CHANGING)))
 
@@ -106,7 +108,7 @@ class LocalEngine:
             graph = self.record(preview=False)
             _check_deployable(graph)
             plan = self._plan(graph, state, strict=True)
-            _check_protected(plan)
+            self._check_permitted(plan)
             if not self._options.brief and plan.having(*CHANGING):
                 self._display.announce(plan, graph.root)
             self._dry_run_passed_through(plan)
@@ -226,6 +228,14 @@ class LocalEngine:
             "restore the former name and run `workbench destroy` first, or add aliases to the resources. Nothing was "
             "changed."
         )
+
+    def _check_permitted(self, plan: ChangePlan) -> None:
+        """Reject a plan that changes protected resources, or that the Pulumi CLI would not carry out like this."""
+        _check_protected(plan)
+        ignored = json.loads(self._project.config.get(self._project.key("ignore")) or "{}")
+        if plan.refused and RuleId.CHANGE_DESTROYS not in ignored:
+            lines = "\n".join(f"{reason} [{RuleId.CHANGE_DESTROYS}]" for reason in plan.refused)
+            raise WorkbenchError(f"this must not be deployed, and nothing was changed:\n{lines}")
 
     def _dry_run_passed_through(self, plan: ChangePlan) -> None:
         if not self._options.offline:

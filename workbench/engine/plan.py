@@ -88,6 +88,8 @@ class ChangePlan:
 
     steps: dict[str, Step] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    """Why it must not be applied."""
     forgotten: list[str] = field(default_factory=list)
     """URNs whose cluster no longer exists."""
     renamed: list[tuple[str, StateRow]] = field(default_factory=list)

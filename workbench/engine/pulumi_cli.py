@@ -145,27 +145,29 @@ class PulumiCli:
         """Reject an update that a cloud refuses half-way, or that destroys what is in use.
 
         Raises:
-            WorkbenchError: there is such a change; with each finding.
+            WorkbenchError: there is such a change, with each finding; or the changes are not known.
         """
-        from components.plan.review.previewed import has_cloud_resources, refused_in_preview
+        from components.plan.review.previewed import has_resources, refused_in_preview
         from components.plan.review.snapshot import Snapshot
 
         exported = self.export()
-        if not has_cloud_resources(exported):
+        if not has_resources(exported):
             return
         previewed = self._previewed()
-        if previewed is None:
-            return  # The command itself tells why.
         ignored = config.get(self._key("ignore")) or {}
         rules = json.loads(ignored) if isinstance(ignored, str) else ignored
         file = self._files.project.settings.name
         found = refused_in_preview(exported, previewed, Snapshot(self.stack, file=file, ignore=rules))
-        lines = [f"{item.file}: {item.path}: {item.reason} [{item.rule}]" for item in found if not item.ignored]
+        lines = [_line(item.file, item.path, item.reason, item.rule) for item in found if not item.ignored]
         if lines:
             raise WorkbenchError("\n".join(["this must not be deployed, and nothing was changed:", *lines]))
 
-    def _previewed(self) -> dict[str, Any] | None:
-        """Return a preview as data; None if it fails."""
+    def _previewed(self) -> dict[str, Any]:
+        """Return a preview as data.
+
+        Raises:
+            WorkbenchError: it fails, so that nobody knows what an update would delete; with its messages.
+        """
         options = ("--config-file", str(self._files.settings), "--stack", self.stack, "--non-interactive")
         with self._language_host() as host:
             completed = subprocess.run(
@@ -176,12 +178,18 @@ class PulumiCli:
                 capture_output=True,
                 text=True,
             )
-        if completed.returncode:
-            return None
         try:
             previewed: dict[str, Any] = json.loads(completed.stdout)
         except ValueError:
-            return None
+            previewed = {}
+        if completed.returncode or "steps" not in previewed:
+            errors = [each["message"] for each in previewed.get("diagnostics") or () if each["severity"] == "error"]
+            reason = "\n".join(errors) or completed.stderr or completed.stdout
+            raise WorkbenchError(
+                "the changes could not be checked, so nothing was changed: `pulumi preview --json` "
+                f"{f'exited with {completed.returncode}' if completed.returncode else 'printed no steps'}:\n"
+                f"{reason.strip()}"
+            )
         return previewed
 
     def _clear_begun(self, exported: Mapping[str, Any]) -> None:
@@ -306,6 +314,11 @@ class PulumiCli:
         if completed.returncode:
             raise WorkbenchError(f"`pulumi {' '.join(arguments)}` failed:\n{completed.stderr.strip()}")
         return completed.stdout
+
+
+def _line(file: str, path: str, reason: str, rule: str) -> str:
+    place = f"{file}: {path}" if path else file
+    return f"{place}: {reason} [{rule}]"
 
 
 def _warn(title: str, names: Iterable[str], advice: str = "") -> None:

@@ -8,7 +8,6 @@ sdk/go/common/apitype/core.go and PreviewDigest in sdk/go/common/display/json.go
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...fleet.clouds import providers
 from .differences import MISSING, Difference, differences, parse_path, path_text, value_text
 from .review import FieldDifference
 from .snapshot import FindingState, RegisteredResource, Snapshot, ValueSource
@@ -20,9 +19,9 @@ _SOME_FIELD = FieldDifference("", None, None, replaces=True)
 """For a replacement of which the engine names no field."""
 
 
-def has_cloud_resources(exported: _State) -> bool:
-    """Whether a state contains resources for which a cloud has rules."""
-    return any(str(resource["type"]).partition(":")[0] in providers() for resource in _real(exported))
+def has_resources(exported: _State) -> bool:
+    """Whether a state contains resources that an update could delete."""
+    return any(not str(resource["type"]).startswith("pulumi:") for resource in _real(exported))
 
 
 def refused_in_preview(exported: _State, previewed: _State, settings: Snapshot) -> tuple[FindingState, ...]:
@@ -46,7 +45,8 @@ def refused_in_preview(exported: _State, previewed: _State, settings: Snapshot) 
     for urn, own in steps.items():
         before, after = _state_of(own, "oldState"), _state_of(own, "newState")
         changed.add(str(before.get("urn", urn)))
-        pairs.append((_registered(before, names), _registered(after, names)))
+        # The engine follows aliases: the state before has the former URN.
+        pairs.append((_registered(before, names), _registered(after, names, former=before.get("urn", ""))))
         if before and after:
             fields[urn] = tuple(_differences(own, before.get("inputs") or {}, after.get("inputs") or {}))
         if _deletes_first(own):
@@ -133,7 +133,9 @@ def _at(value: Any, path: str) -> Any:  # noqa: ANN401  any JSON value
     return value
 
 
-def _registered(state: _State, names: Mapping[str, tuple[str, ValueSource]]) -> RegisteredResource | None:
+def _registered(
+    state: _State, names: Mapping[str, tuple[str, ValueSource]], *, former: str = ""
+) -> RegisteredResource | None:
     """Return a resource of the engine; None if it does not exist."""
     if not state:
         return None
@@ -142,6 +144,7 @@ def _registered(state: _State, names: Mapping[str, tuple[str, ValueSource]]) -> 
         type=str(state["type"]),
         title=_title(state),
         inputs=_named(dict(state.get("inputs") or {}), names),
+        former=(former,) if former else (),
         ignored=tuple(state.get("ignoreChanges") or ()),
         replaced_on=tuple(state.get("replaceOnChanges") or ()),
         provider=str(state.get("provider", "")).rpartition("::")[0],

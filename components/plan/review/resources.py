@@ -12,7 +12,6 @@ from .snapshot import RegisteredResource, ValueSources
 from .transitions import refused_changes
 
 Pair = tuple[RegisteredResource | None, RegisteredResource | None]
-_Identity = tuple[str, str, str, str]
 _Fields = Mapping[str, tuple[FieldDifference, ...]]
 _NOTHING: ValueSources = {}
 
@@ -95,22 +94,11 @@ def pairs(before: Sequence[RegisteredResource], after: Sequence[RegisteredResour
             unmatched.append(resource)
         else:
             yield known.pop(urn), resource
-    by_name = {identity: resource for resource in known.values() if (identity := identity_of(resource))}
+    by_name = {resource.identity: resource for resource in known.values() if resource.identity}
     for resource in unmatched:
-        match = by_name.pop(identity_of(resource) or ("", "", "", ""), None)
+        match = by_name.pop(resource.identity, None) if resource.identity else None
         yield known.pop(match.urn) if match else None, resource
     yield from ((resource, None) for resource in known.values())
-
-
-def identity_of(resource: RegisteredResource) -> _Identity | None:
-    """Return the identity of a Kubernetes object in its cluster; None for other resources."""
-    if not resource.is_object:
-        return None
-    group = str(resource.inputs.get("apiVersion", "")).rpartition("/")[0]
-    metadata = resource.inputs["metadata"]
-    if not isinstance(metadata, Mapping):
-        return None
-    return group, str(resource.inputs["kind"]), str(metadata.get("namespace", "")), str(metadata.get("name", ""))
 
 
 def _change(

@@ -33,6 +33,10 @@ ValueSources = Mapping[str, tuple[ValueSource, ...]]
 """Placeholders of unknown values, in brackets, with the outputs they depend on."""
 
 
+ObjectIdentity = tuple[str, str, str, str]
+"""API group, kind, namespace and name of a Kubernetes object."""
+
+
 @dataclass(frozen=True, slots=True)
 class RegisteredResource:
     """A resource as the program registers it, of Kubernetes or of a cloud.
@@ -82,6 +86,15 @@ class RegisteredResource:
     def is_object(self) -> bool:
         """Whether it is a Kubernetes object."""
         return "kind" in self.inputs and "metadata" in self.inputs and self.type.startswith("kubernetes:")
+
+    @property
+    def identity(self) -> ObjectIdentity | None:
+        """The Kubernetes object that it stands for; None for other resources."""
+        metadata = self.inputs["metadata"] if self.is_object else None
+        if not isinstance(metadata, Mapping):
+            return None
+        group = str(self.inputs.get("apiVersion", "")).rpartition("/")[0]
+        return group, str(self.inputs["kind"]), str(metadata.get("namespace", "")), str(metadata.get("name", ""))
 
     @property
     def name(self) -> str:

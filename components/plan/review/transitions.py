@@ -56,6 +56,7 @@ def refused_changes(
                     yield refusal
         if new.is_object:
             yield from _rejected(new, fields.get(new.urn, ()))
+    yield from _deleted_by_name(pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +208,43 @@ def _kept(new: RegisteredResource) -> Iterator[Need]:
                 reason="the program keeps its former value (ignore_changes)",
                 advice="restore the former setting",
             )
+
+
+def _deleted_by_name(pairs: Sequence[ResourcePair]) -> Iterator[RefusedChange]:
+    """Yield the deletion of objects that another resource of the program stands for.
+
+    The provider applies the object under its new URN, and then deletes that of the former URN, which is the same one:
+    it deletes by name (``Deletion`` in provider/pkg/await/await.go of pulumi/pulumi-kubernetes).
+    """
+    owners = {(new.provider, new.identity): new for _, new in pairs if new and new.identity and not new.is_read}
+    for old, new in pairs:
+        if old is None or old.identity is None or old.is_read or old.retained:
+            continue
+        # The resource itself, also under another URN that its aliases name, updates its object.
+        is_same = new is not None and (old.urn == new.urn or old.urn in new.former)
+        owner = owners.get((old.provider, old.identity))
+        if owner and not (is_same and owner is new):
+            _, kind, namespace, name = old.identity
+            reason = deleted_object(kind, namespace, name, old.urn, owner.urn)
+            yield RefusedChange(RuleId.CHANGE_DESTROYS, "", reason, owner.title)
+
+
+def deleted_object(kind: str, namespace: str, name: str, former: str, urn: str) -> str:
+    """Return why an object must not change from one resource to another.
+
+    Args:
+        kind: Kind of the object.
+        namespace: Its namespace; empty without one.
+        name: Its name.
+        former: URN of the resource that it leaves.
+        urn: URN of the resource of the program that stands for it.
+    """
+    place = f"{namespace}/" if namespace else ""
+    return (
+        f"{kind} {place}{name} would be deleted although the program contains it: it is registered as {urn} now, and "
+        f"its deletion as {former} deletes the object of that name; give the resource the option "
+        f'aliases=["{former}"], or restore the former registration'
+    )
 
 
 def _rejected(new: RegisteredResource, changed: Sequence[FieldDifference]) -> Iterator[RefusedChange]:

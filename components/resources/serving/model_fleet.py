@@ -16,8 +16,9 @@ ModelFleet
 └── FrontDoor                                   <name>-front-door
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import pulumi
@@ -48,12 +49,13 @@ from .fleet.installing import Installation
 from .fleet.outputs import endpoints_of, models_of, nodes_of
 from .fleet.prices import own_prices
 from .fleet.settings import described, in_python
+from .former import SETS, FormerPlaces, component_name, is_written_scaler, serving_component
 from .object_set import FrontDoor, Monitoring, NetworkPolicies, ObjectSet, OtherObjects, PriorityClasses
 from .objects import KubernetesObject, kubernetes_object, token
 from .simulated_nodes import SimulatedNodes
 from .site import Site
 from .waiting import custom_timeouts
-from .workload_component import WorkloadComponent, added_name, logical_name
+from .workload_component import WorkloadComponent, added_name
 
 _NodeKind = frozenset[tuple[str, str]]
 """The labels by which pods choose nodes."""
@@ -136,6 +138,7 @@ class ModelFleet(pulumi.ComponentResource):
         """Create the component and its children in the order of their dependencies."""
         pulumi.ComponentResource.__init__(self, token("ModelFleet"), name, {}, opts)
         self._name, self._planned, self._settings = name, planned, settings
+        self._former = FormerPlaces(self, name, planned)
         self._namespaces = self._create_namespaces()
         self._accounts = self._create_accounts(site)
         self._claims = self._create_claims(site.volumes)
@@ -145,29 +148,24 @@ class ModelFleet(pulumi.ComponentResource):
             [self._charts[key] for key in providers_of(NODE_AUTOSCALER) if key in self._charts]
         )
         self._definitions = self._create_definitions()
-        self._classes = self._set(PriorityClasses, "priority-classes", planned.classes, [])
+        self._classes = self._set(PriorityClasses, planned.classes, [])
         # Policies exist before the pods that they select.
-        self._policies = self._set(
-            NetworkPolicies, "network-policies", planned.policies, list(self._namespaces.values())
-        )
+        self._policies = self._set(NetworkPolicies, planned.policies, list(self._namespaces.values()))
         self._shared: dict[Key, pulumi.Resource] = {}
         self._needed_by = {
             prerequisite.chart.name: frozenset(prerequisite.reasons) for prerequisite in planned.prerequisites
-        }
-        self._owners = {
-            (workload.kind, workload.namespace, workload.name): item for item, workload in planned.fleet.workloads
         }
         components = {
             key_of_item(item): component
             for item in planned.fleet.rendered
             # Autoscalers that are written by hand are among the objects of other APIs.
-            if not any(scaler.is_written for scaler in item.autoscalers) and (component := self._create(item))
+            if not is_written_scaler(item) and (component := self._create(item))
         }
         others = tuple(body for body in planned.others if not is_namespace(body))
-        self._set(OtherObjects, "others", others, [*self._after(self._charts), *self._definitions.values()])
-        self._set(Monitoring, "monitoring", planned.monitoring, self._after(["prometheus"]))
+        self._set(OtherObjects, others, [*self._after(self._charts), *self._definitions.values()])
+        self._set(Monitoring, planned.monitoring, self._after(["prometheus"]))
         charts = charts_for(planned.door, planned.environment)
-        self.door = self._set(FrontDoor, "front-door", planned.door.objects, self._after(charts))
+        self.door = self._set(FrontDoor, planned.door.objects, self._after(charts))
         self._set_outputs(components, self.door, bill)
 
     def _set_outputs(self, components: dict[Key, WorkloadComponent], door: ObjectSet | None, bill: Bill) -> None:
@@ -205,15 +203,20 @@ class ModelFleet(pulumi.ComponentResource):
         return kubernetes_object(as_registered(value, self._planned.environment.waits), name, opts)
 
     def _set(
-        self, component: type[ObjectSet], suffix: str, values: tuple[Object, ...], after: list[pulumi.Resource]
+        self, kind: type[ObjectSet], values: tuple[Object, ...], after: list[pulumi.Resource]
     ) -> ObjectSet | None:
-        return component(f"{self._name}-{suffix}", values, self._child(after), self._member) if values else None
+        if not values:
+            return None
+        return kind(f"{self._name}-{SETS[kind]}", values, self._child(after), partial(self._member, kind))
 
-    def _member(self, value: Object, name: str, opts: pulumi.ResourceOptions) -> KubernetesObject:
+    def _member(
+        self, kind: type[ObjectSet], value: Object, name: str, opts: pulumi.ResourceOptions
+    ) -> KubernetesObject:
         """Create an object of a set. Services of a door wait for the pods of models; nothing else in a set does."""
         if key_of(value) in self._planned.scaled:
             # As in Workload.kept_fields: the autoscaler owns the replicas, and must not lose them at an update.
             opts.ignore_changes = [REPLICAS]
+        opts.aliases = [*(opts.aliases or ()), *self._former.of_member(kind, value)]
         return self._object(value, name, opts) if is_core_service(value) else kubernetes_object(value, name, opts)
 
     def _create_namespaces(self) -> dict[str, KubernetesObject]:
@@ -248,7 +251,9 @@ class ModelFleet(pulumi.ComponentResource):
         for value in self._planned.claims:
             _, namespace, name = key_of(value)
             after = [*volumes, *([self._namespaces[namespace]] if namespace in self._namespaces else [])]
-            child = self._object(value, f"{self._name}-{namespace}/{name}", self._child(after))
+            options = self._child(after)
+            options.aliases = self._former.of_claim(value)
+            child = self._object(value, f"{self._name}-{namespace}/{name}", options)
             claims.setdefault(namespace, []).append(child)
         return claims
 
@@ -275,34 +280,21 @@ class ModelFleet(pulumi.ComponentResource):
     def _create(self, item: Rendered) -> WorkloadComponent | None:
         """Create a component for a serving resource, plain objects for others."""
         before = self._dependencies(item)
-        name = f"{self._name}-{item.namespace}/{item.name}" if item.namespace else f"{self._name}-{item.name}"
-        family, member = member_of(item.source.kind)
-        if member.serves and member.component and member.kind.kind == item.kind:
+        name = component_name(self._name, item)
+        if serving_component(item):
+            family, member = member_of(item.source.kind)
             component: type[WorkloadComponent] = family.component(member)
             timeouts, waits = self._planned.timeouts, self._planned.environment.waits
             scaled = self._planned.scaled
             registered = replace(item, timeouts=timeouts.planned, waits=waits, scaled=scaled)
-            return component.from_rendered(name, registered, self._child(before))
+            options = self._child(before)
+            options.aliases = self._former.of_component(item)
+            return component.from_rendered(name, registered, options, partial(self._former.of_object, item))
         for value in item.objects:
             child, options = f"{name}{added_name(value, item.name)}", self._child(before)
-            options.aliases = list(self._within_workload(item, value))
+            options.aliases = self._former.of_object(item, value)
             self._shared[key_of(value)] = self._object(value, child, options)
         return None
-
-    def _within_workload(self, item: Rendered, value: Object) -> Iterator[pulumi.Alias]:
-        """Yield the identity that an autoscaler had as a child of its workload's component.
-
-        Some releases of an API declare it in the resource of the workload, others in a resource of its own.
-        """
-        scaler = next((scaler for scaler in item.autoscalers if scaler.body is value), None)
-        owner = self._owners.get(scaler.target) if scaler else None
-        if owner is None or owner is item:
-            return
-        family, member = member_of(owner.source.kind)
-        if member.serves and member.component:
-            name = f"{self._name}-{owner.namespace}/{owner.name}"
-            parent = pulumi.create_urn(name, token(family.component(member).__name__), parent=self)
-            yield pulumi.Alias(name=logical_name(name, owner.name, value), parent=parent)
 
     def _dependencies(self, item: Rendered) -> list[pulumi.Resource]:
         """Return the dependencies of a resource."""

@@ -4,7 +4,7 @@ FrontDoor, Monitoring, NetworkPolicies, OtherObjects, PriorityClasses
 └── any Kubernetes object   <name>-<kind>-<namespace>/<name of the object>
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pulumi
@@ -38,12 +38,9 @@ class ObjectSet(pulumi.ComponentResource):
         definitions: list[pulumi.Resource] = []
         for value in sorted(objects, key=_is_definition, reverse=True):
             key = _key(value)
-            kind, namespace, own = key
-            # Names cannot contain a slash, so that a-b in c and b in c-a get different logical names.
-            logical = f"{name}-{kind.lower()}-{f'{namespace}/' if namespace else ''}{own}"
             aliases = [pulumi.Alias(type_=former) for former in self.former_types(value)]
             options = pulumi.ResourceOptions(parent=self, depends_on=list(definitions), aliases=aliases)
-            self.objects[key] = create(value, logical, options)
+            self.objects[key] = create(value, child_name(name, value), options)
             if _is_definition(value):
                 definitions.append(self.objects[key])
         self.count = pulumi.Output.from_input(len(self.objects))
@@ -60,11 +57,18 @@ _VERSIONS = (
 )
 
 
+def child_name(name: str, value: Mapping[str, Any]) -> str:
+    """Return the logical name of an object in a set."""
+    kind, namespace, own = _key(value)
+    # Names cannot contain a slash, so that a-b in c and b in c-a get different logical names.
+    return f"{name}-{kind.lower()}-{f'{namespace}/' if namespace else ''}{own}"
+
+
 def _is_definition(value: dict[str, Any]) -> bool:
     return bool(value["kind"] == "CustomResourceDefinition")
 
 
-def _key(value: dict[str, Any]) -> tuple[str, str, str]:
+def _key(value: Mapping[str, Any]) -> tuple[str, str, str]:
     metadata = value["metadata"]
     return value["kind"], metadata.get("namespace", ""), metadata["name"]
 

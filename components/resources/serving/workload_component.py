@@ -1,7 +1,7 @@
 """The base of components that serve a model. They create what rendering computed."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 from urllib.parse import urlsplit, urlunsplit
@@ -24,6 +24,12 @@ from .objects import KubernetesObject, kubernetes_object, token
 from .waiting import custom_timeouts
 
 _DEFAULT_WAITS = Waits()
+FormerIdentities = Callable[[Mapping[str, Any]], list[pulumi.Alias | pulumi.Input[str]]]
+"""Returns the aliases of an object."""
+
+
+def _new(_: Mapping[str, Any]) -> list[pulumi.Alias | pulumi.Input[str]]:
+    return []
 
 
 class WorkloadComponent(pulumi.ComponentResource):
@@ -39,14 +45,26 @@ class WorkloadComponent(pulumi.ComponentResource):
     """Namespace of all created objects."""
 
     @classmethod
-    def from_rendered(cls, name: str, rendered: Rendered, opts: pulumi.ResourceOptions | None = None) -> Self:
+    def from_rendered(
+        cls,
+        name: str,
+        rendered: Rendered,
+        opts: pulumi.ResourceOptions | None = None,
+        former: FormerIdentities = _new,
+    ) -> Self:
         """Create the component from a resource that was rendered with its fleet."""
         component = cls.__new__(cls)
-        component.register(name, rendered, opts)
+        component.register(name, rendered, opts, former=former)
         return component
 
     def register(
-        self, name: str, rendered: Rendered, opts: pulumi.ResourceOptions | None, *, shared: bool = False
+        self,
+        name: str,
+        rendered: Rendered,
+        opts: pulumi.ResourceOptions | None,
+        *,
+        shared: bool = False,
+        former: FormerIdentities = _new,
     ) -> None:
         """Create the component, the rendered objects and the outputs.
 
@@ -55,6 +73,7 @@ class WorkloadComponent(pulumi.ComponentResource):
             rendered: The resource and its objects.
             opts: The component's options.
             shared: Whether to create objects that other resources may share too; a fleet creates them itself.
+            former: Returns the aliases of an object.
         """
         pulumi.ComponentResource.__init__(self, token(type(self).__name__), name, {}, opts)
         log_warnings(rendered.warnings, format_problem, lambda _: self)
@@ -65,7 +84,7 @@ class WorkloadComponent(pulumi.ComponentResource):
         self.endpoints: dict[str, pulumi.Input[str]] = {
             endpoint.name: endpoint.url for endpoint in rendered.endpoints
         }
-        self._create_objects(name, rendered, before, opts)
+        self._create_objects(name, rendered, before, former)
         first = next(iter(rendered.endpoints), None)
         # Plain values are registered as they are: the SDK spends several tasks of its event loop on each output.
         outputs = {
@@ -89,7 +108,7 @@ class WorkloadComponent(pulumi.ComponentResource):
         name: str,
         rendered: Rendered,
         before: list[KubernetesObject],
-        opts: pulumi.ResourceOptions | None,
+        former: FormerIdentities,
     ) -> None:
         """Create the objects, autoscalers after their targets, and set the URLs of load balancers."""
         endpoints = {id(endpoint.body): endpoint for endpoint in rendered.endpoints}
@@ -104,8 +123,7 @@ class WorkloadComponent(pulumi.ComponentResource):
             options = pulumi.ResourceOptions(
                 parent=self, depends_on=needs or None, ignore_changes=kept.get(id(value)) or None
             )
-            if id(value) in targets and value["metadata"]["name"] != rendered.name:
-                options.aliases = _beside(name, rendered.name, value, opts)
+            options.aliases = former(value)
             options.custom_timeouts = custom_timeouts(rendered.timeouts.get(key_of(value)))
             registered = as_registered(value, rendered.waits, rendered)
             child = kubernetes_object(registered, logical_name(name, rendered.name, value), options)
@@ -126,19 +144,6 @@ class ReferencedComponent(WorkloadComponent):
         """Return the manifest."""
         self.manifest = rendered.source.resource.wire()
         return {"manifest": self.manifest}
-
-
-def _beside(
-    name: str, resource: str, value: Mapping[str, Any], opts: pulumi.ResourceOptions | None
-) -> list[pulumi.Alias | pulumi.Input[str]]:
-    """Return the identity that an autoscaler had in a fleet if a resource of its own declared it.
-
-    In releases where that is so, the resource has the name of the autoscaler.
-    """
-    prefix = name.removesuffix(f"/{resource}")
-    if prefix == name or opts is None or opts.parent is None:
-        return []
-    return [pulumi.Alias(name=f"{prefix}/{value['metadata']['name']}", parent=opts.parent)]
 
 
 def _at_load_balancer(url: str, status: Mapping[str, Any] | None) -> str:

@@ -1,5 +1,6 @@
 """What a resource of the program holds is not deleted on behalf of another."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -11,9 +12,36 @@ from tests.engine.safety.edits import Thing, program_of
 from tests.engine.safety.standin import Key, StandIn
 from tests.engine.support import Stack, config_map, kube_object, register
 from workbench.engine.state import Intent, State
+from workbench.errors import WorkbenchError
 
+IGNORED = '{"change-destroys": "nothing else deploys this stack"}'
 A = Thing("Deployment", "team-a", "s")
 CLAIM = Thing("PersistentVolumeClaim", "team-a", "cache")
+
+
+@pytest.fixture(autouse=True)
+def ignoring(stack: Stack) -> None:
+    """With the rule, such programs are refused; what follows holds for those who ignore it."""
+    stack.config["proj:ignore"] = IGNORED
+
+
+def test_another_resource_for_an_object_is_refused_as_the_cli_would_delete_it(stack: Stack, server: StandIn) -> None:
+    del stack.config["proj:ignore"]
+    stack.up(program_of(stack, {"old": A}))
+    before = dict(server.objects)
+    for run in (stack.preview, stack.up):
+        with pytest.raises(WorkbenchError, match="Deployment team-a/s would be deleted although") as refused:
+            run(program_of(stack, {"new": A}))
+    assert server.objects == before
+    former = re.findall(r'aliases=\["(.*)"\]', str(refused.value))
+    assert [urn.rsplit("::", 1)[-1] for urn in former] == ["old"]
+
+    def renamed() -> None:
+        options = pulumi.ResourceOptions(provider=stack.provider(), aliases=former)
+        register(A.body(), options, "new")
+
+    assert stack.up(renamed).ok
+    assert server.deleted == []
 
 
 def test_names_that_change_while_models_are_added_lose_nothing(stack: Stack, server: StandIn) -> None:
@@ -32,7 +60,7 @@ def test_names_that_change_while_models_are_added_lose_nothing(stack: Stack, ser
     assert server.deleted == []
     assert {key: server.objects[key]["metadata"]["uid"] for key in uids} == uids
     assert set(stack.rows()) == {"here", "other-team-a", "other-team-b", *both}
-    assert "its object now belongs to team-a/s and stays" in stack.screen
+    assert "its object belongs to team-a/s and stays" in stack.screen
     assert stack.up(program_of(stack, both, spaces="other")).changed == 0
 
 

@@ -86,6 +86,7 @@ def stack_on(server: StandIn, folder: Path) -> Stack:
     (folder / "kubeconfig").write_text(KUBECONFIG)
     made = Stack(folder, folder / "kubeconfig")
     made.options = RunOptions(wait=False, workers=3)
+    made.config["proj:ignore"] = '{"change-destroys": "programs whose resources change places"}'
     return made
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from components.plan.review.previewed import has_cloud_resources, refused_in_preview
+from components.plan.review.previewed import has_resources, refused_in_preview
 from components.plan.review.snapshot import Snapshot
 
 PREFIX = "urn:pulumi:prod::inference-platform::inference-platform:index:Cluster$"
@@ -137,7 +137,45 @@ def test_a_first_update() -> None:
     assert refused_in_preview(exported(), {"steps": steps}, Snapshot("prod")) == ()
 
 
-def test_states_with_rules() -> None:
-    assert has_cloud_resources(exported(KEY))
-    assert not has_cloud_resources(exported(state("kubernetes:core/v1:ConfigMap", "a", {})))
-    assert not has_cloud_resources({})
+def test_states_with_resources() -> None:
+    assert has_resources(exported(KEY))
+    assert has_resources(exported(OBJECT))
+    assert not has_resources(exported(state("pulumi:providers:kubernetes", "a", {})))
+    assert not has_resources({})
+
+
+OBJECT = state(
+    "kubernetes:apps/v1:Deployment",
+    "chat",
+    {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "chat", "namespace": "models"}},
+    "models/chat",
+)
+OTHER = {**OBJECT, "urn": OBJECT["urn"].replace("Cluster$", "Service$")}
+
+
+def named(resource: dict[str, Any], name: str) -> dict[str, Any]:
+    return changed(resource, metadata={"name": name, "namespace": "models"})
+
+
+@pytest.mark.parametrize(
+    ("steps", "refused"),
+    [
+        ([step("create", None, OTHER), step("delete", OBJECT, None)], 1),
+        ([step("update", OBJECT, OTHER)], 0),  # by an alias
+        ([step("create", None, named(OTHER, "other")), step("delete", OBJECT, None)], 0),
+        ([step("create", None, OTHER), step("delete", {**OBJECT, "retainOnDelete": True}, None)], 0),
+        ([step("replace", OBJECT, named(OBJECT, "other"))], 0),
+        ([step("replace", OBJECT, named(OBJECT, "other")), step("create", None, OTHER)], 1),
+    ],
+    ids=["without-alias", "alias", "other-name", "retained", "renamed", "taken-over"],
+)
+def test_an_object_that_another_resource_stands_for(steps: list[dict[str, Any]], refused: int) -> None:
+    findings = refused_in_preview(exported(OBJECT), {"steps": steps}, Snapshot("prod"))
+    assert [finding.rule for finding in findings] == ["change-destroys"] * refused
+
+
+def test_two_objects_that_change_places() -> None:
+    first, second = OBJECT, {**named(OBJECT, "b"), "urn": f"{OBJECT['urn']}-b"}
+    steps = [step("replace", first, named(first, "b")), step("replace", second, named(second, "chat"))]
+    findings = refused_in_preview(exported(first, second), {"steps": steps}, Snapshot("prod"))
+    assert len(findings) == 2

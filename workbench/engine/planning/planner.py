@@ -50,6 +50,7 @@ class Planner:
         removals.make_room()
         self._plan.steps |= removals.steps()
         self._plan.notes += removals.notes
+        self._plan.refused += removals.refused
         return self._plan
 
     def _rename(self) -> None:

@@ -1,11 +1,14 @@
 """Deletions: resources that are no longer in the program, and the former objects of replacements.
 
 A resource in the state and another one in the program can refer to the same object: after a rename without an alias,
-or if two objects swap their names. An object that a resource of the program refers to is never deleted for another.
+or if two objects swap their names. An object that a resource of the program refers to is never deleted for another;
+because the Pulumi CLI deletes it, such a plan is refused.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+
+from components.plan.review.transitions import deleted_object
 
 from ..plan import Op, Step, is_object
 from ..program.resources import urn_name
@@ -35,6 +38,7 @@ class Removals:
                 continue
             self._owners.setdefault(key, set()).add(step.urn)
         self.notes: list[str] = []
+        self.refused: list[str] = []
 
     def make_room(self) -> None:
         """Set for every other step which object it can delete in order to create its own."""
@@ -80,7 +84,10 @@ class Removals:
         elif row.adopted:
             step.op, step.note = Op.FORGET, "existed before this stack: it stays in the cluster"
         elif key and (owners := self._owners.get(key)):
-            step.op, step.note = Op.FORGET, f"its object now belongs to {urn_name(min(owners))} and stays"
+            step.op, step.note = Op.FORGET, f"its object belongs to {urn_name(min(owners))} and stays"
+            if op is Op.DISCARD or not row.replaced_by:
+                former = row.replaced_by or row.urn
+                self.refused.append(deleted_object(key.kind, key.namespace, key.name, former, min(owners)))
         elif key in kept:
             step.op, step.note = Op.FORGET, "another resource of this stack retains its object, which stays"
         elif key and (content := self._content(key, row)):
