@@ -22,6 +22,8 @@ adapters (:mod:`.served`); ``pairs.yaml`` the KV cache transfer (:mod:`.pairs`).
     lacks: programs that scripts call and the image does not have: name, the versions without it, and why.
     finishes: seconds that requests in progress have after SIGTERM: 0 if they are aborted; missing if there is no
       limit, or if it is unknown. The setting ``shutdown_timeout`` replaces it.
+    key_variables: variables that set the key of requests, as the setting ``api_key`` does (vllm/envs.py,
+      router/src/main.rs of TGI, common/arg.cpp of llama.cpp).
     user: the user that the image can run as (:mod:`.users`).
 """
 
@@ -78,6 +80,7 @@ class Engine:
     groups: tuple[Mapping[str, Any], ...] = ()
     lacks: tuple[Mapping[str, Any], ...] = ()
     finishes: float | None = None
+    key_variables: tuple[str, ...] = ()
     user: ImageUser | None = None
 
     def flag(self, setting: Setting) -> str | None:
@@ -189,7 +192,16 @@ def _engine(folder: Traversable) -> Engine:
     facts: dict[str, Any] = dict(read_table(folder.joinpath("engine.yaml")))
     facts |= {
         name: tuple(facts.get(name, ()))
-        for name in ("images", "derived", "programs", "demonstrations", "other_tags", "groups", "lacks")
+        for name in (
+            "images",
+            "derived",
+            "programs",
+            "demonstrations",
+            "other_tags",
+            "groups",
+            "lacks",
+            "key_variables",
+        )
     }
     if "floating" in facts:
         facts["floating"] = tuple(facts["floating"])

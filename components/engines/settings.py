@@ -27,6 +27,8 @@ class Setting(StrEnum):
     PORT = "port"
     API_PREFIX = "api_prefix"
     """Prefix of all paths of the server."""
+    API_KEY = "api_key"
+    """Key that requests must have."""
     CERTIFICATES = "certificates"
     """Folder of certificates."""
     METRICS = "metrics"

@@ -14,6 +14,7 @@ from ..fleet.library import Library
 from ..fleet.objects import Key, key_of
 from ..fleet.options import Options
 from ..fleet.plausible import check_amounts
+from ..fleet.queueing import queued
 from ..fleet.rendered import Fleet, Rendered
 from .releases import check_release
 from .running import unclaimed
@@ -76,6 +77,7 @@ def render_fleet(
             item = None
         problems += findings.problems
         if item and not (findings.is_tentative or findings.has_final_errors) and id(source) not in duplicates:
+            item = queued(item)
             rendered.append(item)
             library.add(item)
         elif (findings.has_errors or findings.is_tentative) and not member.attached:

@@ -9,6 +9,7 @@ from ...fleet.endpoints import Endpoint
 from ...fleet.objects import BALANCED, Object, is_core_service, tcp_ports
 from ...fleet.rendered import Fleet
 from .balancers import Balancing, balanced_spec, check_ranges
+from .engine_keys import check_engine_keys
 from .losses import lost_without_gateway
 from .models import Models, by_model, place_of
 from .rollout_checks import check_rollout
@@ -114,6 +115,7 @@ def front_door(fleet: Fleet, door: Door, file: str = "settings", balancing: Bala
         from .routes import check_models
 
         problems += check_models(models)
+        problems += check_engine_keys(fleet, door)
     else:
         problems += lost_without_gateway(models)
     if door.expose == Exposure.LOAD_BALANCER:

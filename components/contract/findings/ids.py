@@ -132,6 +132,7 @@ class RuleId(StrEnum):
     ACCESS_LOAD_BALANCER_OPEN = "access-load-balancer-open"
     ACCESS_NODE_PORT = "access-node-port"
     ACCESS_ROUTER_OPEN = "access-router-open"
+    ACCESS_ENGINE_KEY = "access-engine-key"
     ACCESS_ANONYMOUS = "access-anonymous"
     ACCESS_CLEAR_TEXT = "access-clear-text"
     ACCESS_LIMITS_ELSEWHERE = "access-limits-elsewhere"

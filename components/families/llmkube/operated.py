@@ -55,7 +55,7 @@ def check_for_operator(
             RuleId.OPERATOR_UNSUPPORTED,
         )
     _check_hardware(serving, hardware, findings)
-    drops_placement = _applies(Span(until="v0.9.16"), findings)
+    drops_placement = applies(Span(until="v0.9.16"), findings)
     for field, value in (("nodeSelector", spec.node_selector), ("tolerations", spec.tolerations)):
         if value and not hardware.gpus and drops_placement:
             reason = "the LLMKube operator drops it if no GPUs are requested; use realization 'native'"
@@ -87,7 +87,7 @@ def check_for_operator(
         findings.warn(path, f"the LLMKube operator {reason}, or use realization 'native'", RuleId.OPERATOR_DIFFERS)
 
 
-def _applies(span: Span, findings: Findings) -> bool:
+def applies(span: Span, findings: Findings) -> bool:
     """Whether the operator that is installed is of one of the releases of a defect."""
     kind = findings.source.kind
     return kind.releases.covers(span, kind.release or kind.releases.contract)
@@ -97,7 +97,7 @@ def _check_protection(serving: ServiceContext, findings: Findings) -> None:
     """Report a protection that should end when the service is ready (merge.go keeps annotations of the pods)."""
     spec = serving.service.spec
     disruption, key = spec.disruption, next(iter(llmkube().undisrupted))
-    if not _applies(Span(since="v0.8.12"), findings) or key in (spec.pod_annotations or {}):
+    if not applies(Span(since="v0.8.12"), findings) or key in (spec.pod_annotations or {}):
         return
     if disruption and (disruption.protect_always or not disruption.protect_startup):
         return
@@ -117,7 +117,7 @@ def _check_hardware(serving: ServiceContext, hardware: Hardware, findings: Findi
     spec, gpu = serving.service.spec, _gpu(serving)
     written = gpu.vendor if gpu else ""
     # Until v0.8.7 the accelerator counted, but AMD was unknown; since then the vendor alone counts.
-    ignores_amd = _applies(Span(until="v0.8.7"), findings)
+    ignores_amd = applies(Span(until="v0.8.7"), findings)
     if hardware.gpus and hardware.vendor == "amd" and ignores_amd:
         findings.error(
             MODEL_PATH,
@@ -136,7 +136,7 @@ def _check_hardware(serving: ServiceContext, hardware: Hardware, findings: Findi
         return
     builds = {"nvidia": Span(since="v0.9.9"), "vulkan": Span(since="v0.8.8"), "rocm": Span(since="v0.9.8")}
     build = builds.get(hardware.kind)
-    if build is None or not _applies(build, findings) or serving.runtime != "llamacpp":
+    if build is None or not applies(build, findings) or serving.runtime != "llamacpp":
         findings.warn(
             "spec.image",
             "the LLMKube operator uses an image without GPU support by default; name one with GPU support, such as "
@@ -166,7 +166,7 @@ def _source(serving: ServiceContext) -> Iterator[Fault]:
             "spec.skipModelInit",
             "mounts the Model's claim only together with the init container; remove skipModelInit",
         )
-    elif source.startswith(("/", "file://")) and _applies(Span(since="v0.9.0"), serving.findings):
+    elif source.startswith(("/", "file://")) and applies(Span(since="v0.9.0"), serving.findings):
         yield (
             MODEL_PATH,
             "refuses paths of nodes: modelSource.allowedHostPathRoots of its chart is empty; use another source",
@@ -189,7 +189,7 @@ def _hub_source(serving: ServiceContext, source: str) -> Iterator[Fault]:
     """Yield how releases pass on a repository that the server itself fetches."""
     if serving.program == "llamacpp":
         return  # without an init container, extraArgs name the model
-    if _applies(Span(until="v0.9.12"), serving.findings):
+    if applies(Span(until="v0.9.12"), serving.findings):
         name = repository_of(source)
         yield (
             MODEL_PATH,
@@ -204,7 +204,7 @@ def _hub_source(serving: ServiceContext, source: str) -> Iterator[Fault]:
 def _folder(serving: ServiceContext) -> Iterator[Fault]:
     """Yield a folder of which releases pass on the first file only."""
     folder = serving.model.spec.files and not serving.model_path.endswith(f"/{serving.model.spec.files[0]}")
-    if folder and serving.model_path and _applies(Span(until="v0.9.7"), serving.findings):
+    if folder and serving.model_path and applies(Span(until="v0.9.7"), serving.findings):
         yield MODEL_PATH, "passes the first of the files to the server, not their folder; use a repository"
 
 
@@ -247,7 +247,7 @@ def _speculation(serving: ServiceContext, line: Line) -> Iterator[Fault]:
     if spec is None:
         return
     path = "spec.speculativeDecoding"
-    if spec.n_draft_max is not None and _applies(Span("v0.8.17", "v0.9.13"), findings):
+    if spec.n_draft_max is not None and applies(Span("v0.8.17", "v0.9.13"), findings):
         flag = line.flag(Setting.DRAFT_TOKENS)
         reason = "writes a flag for it that llama.cpp's server does not have"
         yield f"{path}.nDraftMax", f"{reason}; {_as_extra_args(f'{flag} {spec.n_draft_max}')}"
@@ -264,7 +264,7 @@ def _as_extra_args(arguments: str) -> str:
 def _vllm(serving: ServiceContext) -> Iterator[Fault]:
     """Yield flags that the version does not support, and drafts that the server cannot find."""
     yield from _folder(serving)
-    if _applies(Span("v0.8.12", "v0.9.2"), serving.findings):
+    if applies(Span("v0.8.12", "v0.9.2"), serving.findings):
         reason = "writes a flag for metrics in this release, with which vLLM exits"
         releases = serving.findings.source.kind.releases
         yield "spec.runtime", f"{reason}; choose another release ({releases.choosing()})"
@@ -303,7 +303,7 @@ def _sglang(serving: ServiceContext) -> Iterator[Fault]:
 
 
 def _tgi(serving: ServiceContext) -> Iterator[Fault]:
-    if serving.service.spec.extra_args and _applies(Span(until="v0.9.12"), serving.findings):
+    if serving.service.spec.extra_args and applies(Span(until="v0.9.12"), serving.findings):
         yield EXTRA, "does not pass extra arguments to TGI; set the launcher's environment variables in spec.env"
 
 

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping
 from ...contract.findings.collector import Findings, unknown_reference
 from ...contract.findings.ids import RuleId
 from ...contract.load import LoadedResource
+from ...contract.releases import Span
 from ...engines.registry import engines
 from ...engines.settings import Setting
 from ...fleet.library import Library
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...fleet.serving import render_declared
+from .operated import applies
 from .rendering import OPERATOR
 from .types.inference_service import InferenceService, Model
 from .types.model_router import ModelRouter, ModelRouterSpec, RouterBackend, RouterRule
@@ -23,6 +25,13 @@ _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1
 _SHORTEST, _LONGEST = 0.1, 1800
 """Bounds of a timeout in seconds (modelrouter_validation.go at v0.9.19)."""
 _SENSITIVE = ("pii", "phi")
+_PROXY_LIMIT = "120s"
+"""Default of ``--response-header-timeout``, which no timeout extends (cmd/router-proxy/main.go at v0.9.19)."""
+_ATTEMPT_SECONDS = 60
+"""Limit of an attempt and of a request on a gateway without a timeout (``defaultRouterPerRetryTimeout`` and
+``routerRuleResource`` in internal/controller/gateway_resources_modelrouter.go)."""
+_GATEWAY_IGNORES, _GATEWAY_FIXED = Span(until="v0.8.8"), Span(until="v0.8.15")
+"""Releases whose routes have no timeout, and whose attempts always end after 60 s (the same file at each tag)."""
 
 
 def render_model_router(
@@ -266,6 +275,8 @@ def _check_router(router: ModelRouter, namespace: str, library: Library, finding
         _check_timeout(rule.timeout, f"{path}.timeout", findings)
         _check_sensitive(rule, spec, path, backends, findings)
     _check_budgets(spec, findings)
+    for path, reason in _wrong_timeouts(spec, findings):
+        findings.warn(path, reason, RuleId.OPERATOR_DIFFERS)
     for path, what in _ignored(spec):
         reason = f"has no effect with data plane {spec.data_plane}: {what}; remove it"
         findings.warn(path, reason, RuleId.OPERATOR_DIFFERS)
@@ -335,6 +346,61 @@ def _check_budgets(spec: ModelRouterSpec, findings: Findings) -> None:
         if budget.max_tokens is None and not budget.max_usd:
             reason = "must have a limit, found none; set maxTokens or maxUSD"
             findings.error(path, reason, RuleId.OPERATOR_UNSUPPORTED)
+
+
+def _wrong_timeouts(spec: ModelRouterSpec, findings: Findings) -> Iterator[tuple[str, str]]:
+    """Yield the timeouts that do not last as long as they say, and what ends a request instead."""
+    written = [
+        (f"spec.{field}[{index}].timeout", timeout, field == "rules")
+        for field, items in (("backends", spec.backends), ("rules", spec.rules_ or ()))
+        for index, item in enumerate(items)
+        if (timeout := item.timeout) is not None
+    ]
+    if spec.data_plane == "Proxy":
+        proxy_limit = (spec.proxy.response_header_timeout if spec.proxy else None) or _PROXY_LIMIT
+        for path, timeout, _ in written:
+            if (_seconds(timeout) or 0) > (_seconds(proxy_limit) or 0):
+                yield (
+                    path,
+                    (
+                        f"is {timeout}, but the proxy waits for an answer at most spec.proxy.responseHeaderTimeout "
+                        f"({proxy_limit}), which ends answers that are not streamed; set that to {timeout} too"
+                    ),
+                )
+        return
+    choice = "choose release v0.8.16 or later (releases: {llmkube: ...})"
+    ends = f"the gateway ends every attempt after {_ATTEMPT_SECONDS} s"
+    for path, timeout, is_rule in written:
+        is_longer = (_seconds(timeout) or 0) > _ATTEMPT_SECONDS
+        if not is_rule:
+            if applies(_GATEWAY_FIXED, findings) or not _all_rules_wait(spec, _seconds(timeout) or 0):
+                yield (
+                    path,
+                    (
+                        "is no limit of requests with data plane Gateway, where only rules have one; set the "
+                        "timeout in each rule"
+                    ),
+                )
+        elif applies(_GATEWAY_IGNORES, findings):
+            yield path, f"is ignored in this release: {ends}; {choice}"
+        elif is_longer and applies(_GATEWAY_FIXED, findings):
+            yield path, f"is {timeout}, but in this release {ends}, whatever the rule says; {choice}"
+    if applies(_GATEWAY_FIXED, findings):
+        return
+    for index, rule in enumerate(spec.rules_ or ()):
+        if rule.timeout is None:
+            yield (
+                f"spec.rules[{index}].timeout",
+                (
+                    f"is not set, so that the gateway ends a request after {_ATTEMPT_SECONDS} s, even a stream; set "
+                    "it to the longest request, at most 30m"
+                ),
+            )
+
+
+def _all_rules_wait(spec: ModelRouterSpec, seconds: float) -> bool:
+    """Return whether each rule has a timeout of its own, of at least this long."""
+    return bool(spec.rules_) and all((_seconds(rule.timeout or "") or 0) >= seconds for rule in spec.rules_)
 
 
 def _ignored(spec: ModelRouterSpec) -> Iterator[tuple[str, str]]:

@@ -84,3 +84,62 @@ def test_what_refers_to_a_secret_or_is_none_is_not(kind: str, variable: dict[str
 def test_one_variable_in_two_services_is_told_once_for_each_place() -> None:
     documents = [gguf(), isvc("a", env=[ENV]), isvc("b", env=[ENV])]
     assert sorted(problem.name for problem in secrets(documents)) == ["a", "b"]
+
+
+KEY = "sk-" + "8f4e2c1b9a7d" * 2
+SCRIPT = f"exec vllm serve m --api-key {KEY}"
+
+
+def with_arguments(*args: str, command: list[str] | None = None) -> list[Any]:
+    container = {"name": "c", "image": "vllm/vllm-openai:v0.20.0", "args": list(args)}
+    container |= {"command": command} if command else {}
+    body = lws()
+    body["spec"]["leaderWorkerTemplate"]["workerTemplate"] = {"spec": {"containers": [container]}}
+    return [body]
+
+
+@pytest.mark.parametrize(
+    ("args", "command", "path", "advice"),
+    [
+        (["--api-key", KEY], None, "args[1]", "write $(API_KEY)"),
+        ([f"--api-key={KEY}"], None, "args[0]", "write $(API_KEY)"),
+        (["--api-key", "hunter2", KEY], None, "args[1]", "write $(API_KEY)"),
+        (["--hf-token", FAKE], None, "args[1]", "write $(HF_TOKEN)"),
+        (["--chat-template", KEY], None, "args[1]", "write $(CHAT_TEMPLATE)"),
+        ([SCRIPT], ["sh", "-c"], "args[0]", 'write "$KEY"'),
+    ],
+)
+def test_a_secret_in_arguments_is_told_and_never_repeated(
+    args: list[str], command: list[str] | None, path: str, advice: str
+) -> None:
+    problems = secrets(with_arguments(*args, command=command))
+    assert problems[0].path == f"{GROUP}.workerTemplate.spec.containers[0].{path}"
+    assert advice in problems[0].reason
+    for problem in problems:
+        assert not any(secret in str(problem) for secret in (KEY, FAKE, "hunter2"))
+    assert len({problem.path for problem in problems}) == len(problems)
+
+
+def test_the_argument_of_a_family_is_told_at_its_field() -> None:
+    (problem,) = secrets([gguf(), isvc(extraArgs=["--api-key", KEY])])
+    assert (problem.kind, problem.path) == ("InferenceService", "spec.extraArgs[1]")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--api-key", "$(API_KEY)"],
+        ["--api-key=$(API_KEY)"],
+        ["--api-key-file", "/keys/all"],
+        ["--api-key", "EMPTY"],
+        ["--max-tokens", "4096"],
+        ["--tokenizer", "Qwen/Qwen3-8B"],
+        ["--model", "sk-learn/model"],
+    ],
+)
+def test_what_refers_to_one_in_arguments_or_is_none_is_not(args: list[str]) -> None:
+    assert secrets(with_arguments(*args)) == []
+
+
+def test_a_script_with_a_variable_has_no_secret() -> None:
+    assert secrets(with_arguments('exec vllm serve m --api-key "$API_KEY"', command=["sh", "-c"])) == []

@@ -159,3 +159,50 @@ def test_two_adapters_of_a_service_have_different_names() -> None:
     service = server(sglangConfig={"loraModules": ["y=/y"]})
     fleet = rendered(service, WEIGHTS, adapter("a"), adapter("b"), adapter("c", name="z"))
     assert [(each.name, each.path) for each in errors(fleet)] == [("b", "spec.name")]
+
+
+GATEWAY: Object = {"dataPlane": "Gateway", "gatewayRef": {"name": "gw", "namespace": "ns"}}
+
+
+@pytest.mark.parametrize(
+    ("release", "spec", "expected"),
+    [
+        # Routes have no timeout (gateway_resources_modelrouter.go at v0.8.8).
+        (
+            "v0.8.8",
+            {**GATEWAY, "rules": [to("a", timeout="30s")]},
+            {"rules[0].timeout": "is ignored in this release"},
+        ),
+        # perRetry.timeout is "60s" (the same file at v0.8.9 to v0.8.15).
+        ("v0.8.9", {**GATEWAY, "rules": [to("a", timeout="30m")]}, {"rules[0].timeout": "after 60 s, whatever"}),
+        ("v0.8.15", {**GATEWAY, "rules": [to("a", timeout="30m")]}, {"rules[0].timeout": "after 60 s, whatever"}),
+        ("v0.8.15", {**GATEWAY, "rules": [to("a", timeout="60s")]}, {}),
+        # maxConfiguredRouterTimeout, since v0.8.16.
+        ("v0.8.16", {**GATEWAY, "rules": [to("a", timeout="30m")]}, {}),
+        ("v0.9.19", {**GATEWAY, "rules": [to("a", timeout="30m")]}, {}),
+        ("v0.9.19", {**GATEWAY, "rules": [to("a")]}, {"rules[0].timeout": "is not set"}),
+        (
+            "v0.9.19",
+            {**GATEWAY, "backends": [{**LOCAL, "timeout": "30m"}], "rules": [to("a")]},
+            {"backends[0].timeout": "only rules have one", "rules[0].timeout": "is not set"},
+        ),
+        ("v0.9.19", {**GATEWAY, "backends": [{**LOCAL, "timeout": "5m"}], "rules": [to("a", timeout="5m")]}, {}),
+        # --response-header-timeout of the proxy.
+        ("v0.9.19", {"rules": [to("a", timeout="30m")]}, {"rules[0].timeout": "responseHeaderTimeout (120s)"}),
+        ("v0.9.19", {"rules": [to("a", timeout="2m")]}, {}),
+        ("v0.9.19", {"rules": [to("a", timeout="30m")], "proxy": {"responseHeaderTimeout": "30m"}}, {}),
+        ("v0.9.19", {"rules": [to("a")]}, {}),
+    ],
+)
+def test_timeouts_that_do_not_last_as_long_as_they_say(release: str, spec: Object, expected: dict[str, str]) -> None:
+    releases = {"llmkube": release}
+    vllm = server(runtime="vllm", image="vllm/vllm-openai:v0.20.0", endpoint={"port": 8000})
+    manifests = loaded([WEIGHTS, vllm, router(**spec)], releases=releases)
+    assert not manifests.problems, list(map(str, manifests.problems))
+    fleet = render_fleet(manifests.resources, Options(realization=Realization.OPERATOR, releases=releases))
+    found = {
+        each.path: each.reason for each in fleet.problems if each.kind == "ModelRouter" and "timeout" in each.path
+    }
+    assert found.keys() == {f"spec.{path}" for path in expected}
+    for path, text in expected.items():
+        assert text in found[f"spec.{path}"]

@@ -208,13 +208,12 @@ def _missing_sources(bound: PolicyBinding) -> Iterator[Defect]:
 def _port_warnings(scaled: ScaledServing) -> Iterator[Defect]:
     for measurement in scaled.target.measurements:
         port = (measurement.endpoint or DEFAULT_ENDPOINT).port
-        containers = scaled.role.entry.spec["containers"] if scaled.role else ()
-        declared = {int(port["containerPort"]) for container in containers for port in container.get("ports") or ()}
-        if declared and port not in declared:
+        served = scaled.metric_ports
+        if served and port not in served:
             yield (
                 measurement.path,
-                f"reads metrics at port {port} of each pod, but the containers of {scaled.target.name!r} declare "
-                f"{', '.join(map(str, sorted(declared)))}; set the port that serves metrics",
+                f"reads metrics at port {port} of each pod, but {scaled.target.name!r} serves them at "
+                f"{' or '.join(map(str, sorted(served)))}; set that as port",
             )
 
 

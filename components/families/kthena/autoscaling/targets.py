@@ -10,6 +10,7 @@ from ....contract.findings.ids import RuleId
 from ....contract.load import LoadedResource
 from ....contract.problems import field_path
 from ....engines.exporters import Exporter, exporter_of
+from ....engines.settings import Setting
 from ....fleet.library import Library
 from ....fleet.options import Options
 from ....fleet.origins import Origin
@@ -171,6 +172,27 @@ class ScaledServing:
         """The metrics that its engine exports."""
         return exporter_of(self.role.container, self.role.server.line) if self.role else None
 
+    @property
+    def metric_ports(self) -> frozenset[int]:
+        """The ports at which its entry pods may serve metrics; empty if none is known.
+
+        An engine serves them at the port that it listens on, whatever its container declares. Another container, such
+        as Kthena's runtime, serves them at a port that it declares.
+        """
+        role, exporter = self.role, self.exporter
+        if role is None:
+            return frozenset()
+        listening = role.server.line.value_of(Setting.PORT) or ""
+        facts = exporter.facts if exporter else None
+        engine_port = int(listening) if listening.isdecimal() else facts.owner.port if facts else None
+        others = [
+            container
+            for position, container in enumerate(role.entry.spec["containers"])
+            if position != role.server.position or engine_port is None
+        ]
+        declared = {int(port["containerPort"]) for each in others for port in each.get("ports") or ()}
+        return frozenset(declared | ({engine_port} if engine_port else set()))
+
 
 @dataclass(frozen=True, slots=True)
 class PolicyBinding:
@@ -313,12 +335,13 @@ def _check_measurement(scaled: ScaledServing, measurement: TargetMeasurement, fi
     endpoint = measurement.endpoint or DEFAULT_ENDPOINT
     facts = exporter.facts if exporter else None
     engine_path = facts.path if facts else DEFAULT_ENDPOINT.uri
-    engine_port = facts.owner.port if facts else None
     ignored = []
     if endpoint.uri not in (DEFAULT_ENDPOINT.uri, engine_path):
         ignored.append(("uri", endpoint.uri, engine_path))
-    if endpoint.port not in (DEFAULT_ENDPOINT.port, engine_port):
-        expected = f"port {engine_port}" if engine_port else "its serving port"
+    served = scaled.metric_ports
+    # A port that is not written is the default of Kthena's runtime, which natively is not there.
+    if "port" in endpoint.model_fields_set and endpoint.port not in served:
+        expected = " or ".join(f"port {port}" for port in sorted(served)) or "its serving port"
         ignored.append(("port", str(endpoint.port), expected))
     for field, value, expected in ignored:
         reason = (

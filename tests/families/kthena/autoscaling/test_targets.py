@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from components.families import parse
+from components.families import objects, parse
 from components.fleet.options import Options
 from components.fleet.words import Realization
 from components.plan.environment import Environment
@@ -256,3 +256,33 @@ class TestBooster:
         paths = ["", ".behavior", ".tolerancePercent"][namespace == "kthena-system" :]
         assert sorted(p.path for p in policy) == [f"spec.backends[0].autoscalingPolicy{path}" for path in paths]
         assert [p.is_error for p in sorted(policy, key=lambda p: p.path)] == [not path for path in paths]
+
+
+AT_8080 = role(entryTemplate=pods(engine("--port", "8080", ports=[{"name": "http", "containerPort": 8080}])))
+DECLARED_ONLY = role(entryTemplate=pods(engine("--port", "8080", ports=[{"name": "http", "containerPort": 8000}])))
+
+
+@pytest.mark.parametrize(
+    ("measured", "endpoint", "expected"),
+    [
+        (AT_8080, {"port": 8080}, ""),
+        (AT_8080, {"port": 8000}, "port 8080"),
+        (AT_8080, {"port": 8100}, "port 8080"),  # the runtime's, which is not there
+        (AT_8080, {}, ""),
+        (DECLARED_ONLY, {"port": 8000}, "port 8080"),
+        (DECLARED_ONLY, {"port": 8080}, ""),
+        (role(), {"port": 8000}, ""),
+        (role(), {"port": 8080}, "port 8000"),
+    ],
+)
+def test_the_port_of_metrics_is_that_on_which_the_engine_listens(
+    measured: Object, endpoint: Object, expected: str
+) -> None:
+    documents = (serving("chat", measured), policy(), binding(metricEndpoint=endpoint))
+    for realization in Realization:
+        planned = plan(objects(documents), Environment(options=Options(realization=realization, namespace="ns")))
+        found = [each for each in planned.problems if "metricEndpoint" in each.path]
+        if realization is Realization.OPERATOR and not endpoint:
+            assert "serves them at 8080" in found[0].reason  # the controller's default is that of the runtime
+        else:
+            assert [expected.removeprefix("port ") in each.reason for each in found] == [True] * bool(expected)
