@@ -19,7 +19,7 @@ from .nodes.replacement import NodeReplacement, NodeSource
 from .objects import Object
 from .prices import PriceList
 from .rendered import Fleet
-from .transitions import Need, RefusedChange, Transition
+from .transitions import Need, RefusedChange, Store, Transition
 
 _Path = tuple[str | int, ...]
 
@@ -138,6 +138,9 @@ class ResourceUpdates(Protocol):
     def rolling_fields(self, type_token: str) -> tuple[str, ...]:
         """Return the fields of a resource whose change replaces the nodes that are created from it."""
 
+    def update_effects(self, type_token: str) -> Mapping[str, str]:
+        """Return what else an update of a resource in place does, by the field that changes."""
+
     def rolling_on_removal(self, type_token: str) -> tuple[str, ...]:
         """Return those of the rolling fields that list what nodes may have: only nodes with a removed value go."""
 
@@ -150,6 +153,9 @@ class ResourceTransitions(Protocol):
 
     def needs(self, type_token: str) -> tuple[Need, ...]:
         """Return the fields through which a resource needs another one for as long as it exists."""
+
+    def store(self, type_token: str) -> Store | None:
+        """Return what is lost with a resource; None if it has no data."""
 
     def removal(self, type_token: str, id_: str) -> str:
         """Return what a retained resource costs, and how to delete it; empty if unknown."""

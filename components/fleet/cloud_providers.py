@@ -8,7 +8,7 @@ from .cloud import CloudProvider, ImageCaching
 from .clouds import providers
 from .nodes.groups import NodeGroupDemand
 from .prices import Per
-from .transitions import Need, RefusedChange, Transition
+from .transitions import Need, RefusedChange, Store, Transition
 
 NONE = "none"
 """Value of the setting ``cloud`` for an existing cluster on a cloud that this package does not know."""
@@ -98,6 +98,11 @@ def needs(type_token: str) -> tuple[Need, ...]:
     return tuple(need for cloud in providers().values() for need in cloud.transitions.needs(type_token))
 
 
+def store(type_token: str) -> Store | None:
+    """Return what is lost with a resource; see ``ResourceTransitions``."""
+    return next(filter(None, (cloud.transitions.store(type_token) for cloud in providers().values())), None)
+
+
 def removal(type_token: str, id_: str) -> str:
     """Return what a retained resource costs, and how to delete it; see ``ResourceTransitions``."""
     return next(filter(None, (cloud.transitions.removal(type_token, id_) for cloud in providers().values())), "")
@@ -117,6 +122,12 @@ def order_free_fields(type_token: str) -> tuple[str, ...]:
 def rolling_fields(type_token: str) -> tuple[str, ...]:
     """Return the fields of a resource whose change replaces nodes; see ``ResourceUpdates``."""
     return tuple(field for cloud in providers().values() for field in cloud.updates.rolling_fields(type_token))
+
+
+def update_effects(type_token: str) -> Mapping[str, str]:
+    """Return what else an update in place does; see ``ResourceUpdates``."""
+    clouds = providers().values()
+    return {field: text for cloud in clouds for field, text in cloud.updates.update_effects(type_token).items()}
 
 
 def rolling_on_removal(type_token: str) -> tuple[str, ...]:

@@ -51,6 +51,22 @@ class RefusedChange(NamedTuple):
     field: str = ""
 
 
+class Store(NamedTuple):
+    """What is lost with a resource that is deleted.
+
+    Attributes:
+        reason: What is lost, as a clause.
+        setting: The setting whose change deletes it; empty if there are several.
+        advice: How to keep it; empty if that is the former setting.
+        is_cache: Whether it can be made again.
+    """
+
+    reason: str
+    setting: str = ""
+    advice: str = ""
+    is_cache: bool = True
+
+
 class Need(NamedTuple):
     """A field through which a resource needs another one for as long as it exists, whatever the field says later.
 

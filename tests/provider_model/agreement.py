@@ -8,8 +8,10 @@ from components.plan.review.resources import PROTECTED
 from components.plan.review.review import Blast, Interruption, Review
 from tests.provider_model.engine import Engine, Outcome
 from tests.provider_model.program import Program
+from tests.provider_model.refusals import STORES
 from tests.provider_model.world import World
 
+_CONTENTS = "change-deletes-contents"
 _ROUNDING = 60
 """Seconds: readers get whole minutes."""
 
@@ -60,6 +62,10 @@ def _changes(result: Review, outcome: Outcome) -> Iterator[str]:
     )
     did = Counter((kind.value, urn.rpartition("$")[2]) for urn, kind in outcome.changes.items())
     renamed = {change.urn for change in result.changes if change.former}
+    emptied = any(kind in ("deleted", "replaced") and name.startswith(STORES) for kind, name in did)
+    warned = any(finding.path.startswith("modelCache") for finding in result.new if finding.rule == _CONTENTS)
+    if emptied is not warned:
+        yield f"a file system is {'' if emptied else 'not '}deleted, and it says {'so' if warned else 'nothing'}"
     for kind, name in sorted((did - said).elements()):
         if not any(urn.endswith(name) for urn in renamed):
             yield f"{name} is {kind}, and the plan does not say so"

@@ -26,7 +26,8 @@ _HOLDS: Mapping[str, tuple[str, ...]] = {
     "aws:efs/fileSystem:FileSystem": ("fileSystemId",),
     "aws:eks/cluster:Cluster": ("clusterName",),
 }
-_STORES = ("aws:efs/fileSystem:FileSystem", "aws:fsx/lustreFileSystem:LustreFileSystem")
+_LOGS = "aws:cloudwatch/logGroup:LogGroup"
+STORES = ("aws:efs/fileSystem:FileSystem", "aws:fsx/lustreFileSystem:LustreFileSystem")
 
 
 def refusal(world: "World", operation: str, new: Declared, old: "Live | None", paths: tuple[Path, ...]) -> str:
@@ -150,7 +151,14 @@ def objects_gone(world: "World") -> Iterator[str]:
 
 def lost_with(world: "World", old: "Live") -> Iterator[str]:
     """Yield what goes with a resource although something still needs it."""
-    if old.declared.type in _STORES:
+    if old.declared.type == _LOGS:
+        yield f"{old.declared.title} is deleted with its logs"
+    if old.declared.kind == "PersistentVolumeClaim" and "OtherObjects" in old.declared.urn:
+        spec = old.inputs["spec"]
+        if not spec.get("volumeName") and spec.get("storageClassName") != "":
+            # Kubernetes, "Persistent Volumes", Reclaiming: dynamically provisioned volumes have the policy Delete.
+            yield f"{old.declared.title} is deleted with its volume"
+    if old.declared.type in STORES:
         for other in world.existing:
             if other.declared.kind == "PersistentVolume" and any(old.thing in used for used in other.uses.values()):
                 yield f"{old.declared.title} is deleted, and {other.declared.title} is on it"

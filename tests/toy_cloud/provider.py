@@ -17,7 +17,7 @@ from components.fleet.nodes.replacement import NodeReplacement, NodeSource
 from components.fleet.objects import Object
 from components.fleet.prices import Buying, DiskRate, Flat, Per, Quote, fixed_quote
 from components.fleet.rendered import Fleet
-from components.fleet.transitions import Need, RefusedChange, Transition
+from components.fleet.transitions import Need, RefusedChange, Store, Transition
 
 REGION = "toyland-1"
 SOURCE = "toys.example/prices"
@@ -76,6 +76,10 @@ class ToyUpdates:
         """Return nothing."""
         return ()
 
+    def update_effects(self, type_token: str) -> Mapping[str, str]:
+        """Return nothing."""
+        return {}
+
     def rolling_on_removal(self, type_token: str) -> tuple[str, ...]:
         """Return nothing."""
         return ()
@@ -87,6 +91,9 @@ class ToyUpdates:
 
 class ToyTransitions:
     """No node of this cloud shrinks."""
+
+    def store(self, type_token: str) -> Store | None:
+        return None
 
     def needs(self, type_token: str) -> tuple[Need, ...]:
         """Return that nothing needs anything."""

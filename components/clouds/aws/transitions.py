@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...contract.findings.ids import RuleId
-from ...fleet.transitions import Need, RefusedChange, Transition
+from ...fleet.transitions import Need, RefusedChange, Store, Transition
 from .facts.eks import versions
 
 _CLUSTER = "aws:eks/cluster:Cluster"
@@ -61,6 +61,27 @@ _NEEDS: Mapping[str, tuple[Need, ...]] = {
 def needs(type_token: str) -> tuple[Need, ...]:
     """Return the fields through which a resource needs another one for as long as it exists."""
     return _NEEDS.get(type_token, ())
+
+
+def store(type_token: str) -> Store | None:
+    """Return what is lost with a resource; None if it has no data."""
+    return _STORES.get(type_token)
+
+
+_STORES: Mapping[str, Store] = {
+    "aws:efs/fileSystem:FileSystem": Store("the weights that models cache there are deleted", "modelCache.efs"),
+    "aws:fsx/lustreFileSystem:LustreFileSystem": Store(
+        "the weights that models cache there are deleted", "modelCache.fsx"
+    ),
+    "aws:cloudwatch/logGroup:LogGroup": Store(
+        "nothing restores its logs",
+        "network.flowLogs",
+        "restore the former setting; or export them (aws logs create-export-task)",
+        is_cache=False,
+    ),
+}
+"""Types without a row have no data of their own: ECR keeps cached images when a rule goes, and a stack creates no
+buckets, hosted zones, certificates or secrets."""
 
 
 def removal(type_token: str, id_: str) -> str:

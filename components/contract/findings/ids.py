@@ -164,12 +164,22 @@ class RuleId(StrEnum):
     CHANGE_REFUSED = "change-refused"
     CHANGE_DESTROYS = "change-destroys"
     CHANGE_REPLACES_CLUSTER = "change-replaces-cluster"
+    CHANGE_DELETES_DATA = "change-deletes-data"
+    CHANGE_DELETES_CONTENTS = "change-deletes-contents"
     UNCHANGED_UNCHECKED = "unchanged-unchecked"
     OTHERS_REFUSED = "others-refused"
     TRACE_UNREAD = "trace-unread"
 
 
-COMPARED = frozenset({RuleId.CHANGE_REFUSED, RuleId.CHANGE_DESTROYS, RuleId.CHANGE_REPLACES_CLUSTER})
+COMPARED = frozenset(
+    {
+        RuleId.CHANGE_REFUSED,
+        RuleId.CHANGE_DESTROYS,
+        RuleId.CHANGE_REPLACES_CLUSTER,
+        RuleId.CHANGE_DELETES_DATA,
+        RuleId.CHANGE_DELETES_CONTENTS,
+    }
+)
 """Rules about the change from a deployed revision: a plan of one revision has no findings of them."""
 
 FINAL = frozenset(

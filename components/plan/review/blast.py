@@ -16,6 +16,7 @@ from ..rollouts import Rollout, rollout_of, update_of
 from ..spans import about, span
 from ..starts.estimate import StartEstimate, grace_seconds, source, start_estimate
 from ..starts.reading import shape_facts
+from .contents import CLAIM, claims_of
 from .differences import Path, differences, path_text
 from .drains import NodeLoad, drained, fails
 from .nodes import NodeChange
@@ -25,7 +26,6 @@ from .room import CLOUD, Room
 from .snapshot import NodeGroupState, RegisteredResource, Snapshot, WorkloadState
 from .units import Units, is_replaced, unit_rollout
 
-_CLAIM = "PersistentVolumeClaim"
 _SHARED = ("ReadWriteMany", "ReadOnlyMany")
 _NEW_FIRST = "hardening.newReplicasFirst: true"
 _NOT_AWAITED = (
@@ -181,7 +181,7 @@ def _is_awaited(resource: RegisteredResource) -> bool:
 def _is_single(resource: RegisteredResource) -> bool:
     """Whether a resource is a claim that pods on one node only can mount."""
     spec = resource.inputs.get("spec")
-    if not resource.is_object or resource.inputs.get("kind") != _CLAIM or not isinstance(spec, Mapping):
+    if not resource.is_object or resource.inputs.get("kind") != CLAIM or not isinstance(spec, Mapping):
         return False
     return not any(mode in _SHARED for mode in spec.get("accessModes") or ())
 
@@ -296,7 +296,7 @@ def _change(old: WorkloadState, new: WorkloadState, site: _Surroundings) -> Blas
         rollout = unit_rollout(new) if by_operator else rollout_of(dict(new.body), new.replicas[0])
         update = _rolling_update(old, new, site, rollout, causes, new_image=cold, stays=stays)
         return _with_nodes(update, new, site, nodes) if nodes else update
-    claims = tuple(title for title in _claims(new) if title in site.replaced)
+    claims = tuple(title for title in claims_of(new) if title in site.replaced)
     if claims and old.replicas[0]:
         return _recreation(new, site, tuple(f"{title} is replaced" for title in claims), new_image=False)
     if nodes:
@@ -310,15 +310,6 @@ def _change(old: WorkloadState, new: WorkloadState, site: _Surroundings) -> Blas
 
 def _has_new_image(paths: Iterable[Path]) -> bool:
     return any(path[-1] == "image" for path in paths)
-
-
-def _claims(workload: WorkloadState) -> Iterator[str]:
-    """Yield the titles of the claims that the pods mount."""
-    for template in pod_templates(dict(workload.body)):
-        for volume in template.body["spec"].get("volumes") or ():
-            name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
-            if name:
-                yield f"{_CLAIM} {workload.namespace}/{name}"
 
 
 def _scaling_causes(old: WorkloadState, new: WorkloadState) -> Iterator[str]:
@@ -512,7 +503,7 @@ def _obstacle(new: WorkloadState, site: _Surroundings, how: NodeReplacement) -> 
         return "all its pods end before new ones start (strategy Recreate)"
     if update.is_manual:
         return "its pods stay on their nodes until somebody deletes them (updateStrategy OnDelete)"
-    claim = next((title for title in _claims(new) if title in site.single), "")
+    claim = next((title for title in claims_of(new) if title in site.single), "")
     if claim:
         return f"one node at a time can mount {claim}"
     if shape.start_first is None and number <= update.missing(number):

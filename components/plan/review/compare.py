@@ -8,6 +8,7 @@ from typing import Any
 from ...contract.findings.ids import RuleId
 from ..costs.bill import ModelCost
 from .blast import blasts
+from .contents import with_downloads
 from .differences import value_text
 from .nodes import node_changes, noted
 from .renames import Renames
@@ -73,7 +74,7 @@ def _review(head: Snapshot, base: Snapshot | None) -> Review:
     if head.is_refused or base.is_refused:
         return Review(head, base, models=models, new=new, fixed=fixed, notes=tuple(notes))
     changes, refused = compare_resources(base.resources, head.resources, base.sources, head.sources)
-    against = refused_findings(refused, head)
+    against = refused_findings(with_downloads(refused, base, head, changes), head)
     nodes = node_changes(base, head, changes)
     changes = noted(changes, nodes)
     effects = blasts(base, head, changes, models, renames, nodes)

@@ -8,6 +8,7 @@ sdk/go/common/apitype/core.go and PreviewDigest in sdk/go/common/display/json.go
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ...contract.problems import Severity
 from .differences import MISSING, Difference, differences, parse_path, path_text, value_text
 from .review import FieldDifference
 from .snapshot import FindingState, RegisteredResource, Snapshot, ValueSource
@@ -57,7 +58,7 @@ def refused_in_preview(exported: _State, previewed: _State, settings: Snapshot) 
             pairs.append((same, same))
     sources = {name: (source,) for name, source in names.values()}
     refused = refused_changes(pairs, fields, sources, compared={}, deleted_first=first)
-    return findings(refused, settings)
+    return tuple(finding for finding in findings(refused, settings) if finding.severity == Severity.ERROR)
 
 
 def _real(exported: _State) -> Iterator[_State]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ...fleet.cloud_providers import known_arguments
+from ...fleet.cloud_providers import known_arguments, update_effects
 from ...fleet.transitions import RefusedChange
 from .cascade import Cascade
 from .differences import parse_path
@@ -117,7 +117,9 @@ def _change(
     if not fields:
         return None
     if not any(field.replaces for field in fields):
-        note = "" if _is_known(new, fields) else UNSURE
+        effects = update_effects(new.type) if _is_known(new, fields) else {"": UNSURE}
+        changed = {"", *(parse_path(field.path)[0] for field in fields)}
+        note = "; ".join(text for name, text in effects.items() if name in changed)
         return ResourceChange(ChangeKind.UPDATED, new.title, new.type, fields, new.urn, former, note)
     return ResourceChange(ChangeKind.REPLACED, new.title, new.type, fields, new.urn, former, _note(old, new))
 

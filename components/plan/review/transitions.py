@@ -10,6 +10,7 @@ from ...contract.findings.registry import rule
 from ...fleet.cloud_providers import needs, refusals
 from ...fleet.transitions import Need, RefusedChange, Transition
 from ..spans import about
+from .contents import deleted_contents
 from .differences import fixed_fields, is_within, parse_path
 from .review import Blast, FieldDifference, Interruption
 from .snapshot import FindingState, RegisteredResource, Snapshot, ValueSources
@@ -46,6 +47,7 @@ def refused_changes(
     yield from found
     refused = {(refusal.resource, refusal.field) for refusal in found}
     gone = _gone(pairs, fields)
+    yield from deleted_contents(gone.values())
     deployed = _Deployed({old.urn: old for old, _ in pairs if old}, before_from)
     for old, new in pairs:
         if old is None or new is None:

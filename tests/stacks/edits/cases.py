@@ -43,6 +43,7 @@ class Case:
         change: ``set`` and ``models`` of the edit.
         refused: The setting that a finding names; empty if the edit is deployed.
         restarts: Replicas that restart.
+        empties: The setting with which a cache or namespace is deleted; empty if none is.
         named: Names of resources that are among the replaced, updated, created, deleted and kept ones.
     """
 
@@ -51,6 +52,7 @@ class Case:
     after: State
     refused: str = ""
     restarts: int = 0
+    empties: str = ""
     named: Mapping[str, frozenset[str]] = field(default_factory=dict)
     in_place: bool = False
     nothing: bool = False
@@ -81,6 +83,7 @@ def cases() -> list[Case]:
                 after=after,
                 refused=row.get("refused", ""),
                 restarts=row.get("restarts", 0),
+                empties=row.get("empties", ""),
                 named={
                     kind: frozenset(row[kind])
                     for kind in ("replaced", "updated", "created", "deleted", "kept")

@@ -58,6 +58,9 @@ def _wrong(case: Case, result: Review) -> Iterator[str]:
     restarts = sum(blast.replicas for blast in result.blasts if blast.disruption.value.startswith("rolls"))
     if restarts != case.restarts:
         yield f"{restarts} replicas restart, not {case.restarts}"
+    emptied = {finding.path for finding in result.new if finding.rule == "change-deletes-contents"} - {""}
+    if emptied != {case.empties} - {""}:
+        yield f"deleted with contents because of {emptied or 'nothing'}, not of {case.empties or 'nothing'}"
     if case.in_place and (kinds["created"] or kinds["replaced"] or kinds["deleted"]):
         yield "not in place"
     if case.nothing and result.changes:

@@ -74,7 +74,15 @@ def refused_changes(review: Review) -> str:
         parts.append(pluralize(number, "change deletes what is in use", "changes delete what is in use"))
     if number := numbers[RuleId.CHANGE_REFUSED]:
         parts.append(pluralize(number, "change would be refused", "changes would be refused"))
+    if number := numbers[RuleId.CHANGE_DELETES_DATA]:
+        parts.append(pluralize(number, "change deletes data", "changes delete data"))
     return f"must not be deployed: {join_words(parts)}" if parts else ""
+
+
+def deleted_contents(review: Review) -> str:
+    """Say that caches or namespaces are deleted; empty if none is."""
+    rules = {finding.rule for finding in _active(review.head.findings)}
+    return "a cache or namespace is deleted with its contents" if RuleId.CHANGE_DELETES_CONTENTS in rules else ""
 
 
 def startup_risks(review: Review) -> str:

@@ -10,7 +10,7 @@ from components.plan.review.review import ChangeKind, Review
 from components.plan.review.snapshot import ServedModel
 
 from .figures import monthly, pluralize, whole_usd
-from .findings import refused_changes, startup_risks
+from .findings import deleted_contents, refused_changes, startup_risks
 from .fits import fit_of
 from .models import AmountChange, environment_costs, has_costs, planned_share, simulated_region
 from .resources import pending, restarts
@@ -33,6 +33,7 @@ def headline(review: Review) -> str:
         return f"{head.stack}: no plan can be made"
     parts = (
         refused_changes(review),
+        deleted_contents(review),
         _changes(review),
         _restarts(review),
         _fit(review),

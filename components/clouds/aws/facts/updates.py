@@ -78,6 +78,12 @@ def rolling_fields(type_token: str) -> tuple[str, ...]:
     return tuple(_updates()["rolled"].get(type_token, ()))
 
 
+def update_effects(type_token: str) -> Mapping[str, str]:
+    """Return what else an update of a resource in place does, by the field that changes."""
+    effects: Mapping[str, str] = _updates()["effects"].get(type_token, {})
+    return effects
+
+
 def rolling_on_removal(type_token: str) -> tuple[str, ...]:
     """Return those of the rolling fields that list what nodes may have: only nodes with a removed value go."""
     return tuple(_updates()["rolled_on_removal"].get(type_token, ()))

@@ -128,7 +128,9 @@ class FsxSettings(Section):
     def lasting(self) -> dict[str, Any]:
         """Settings whose change creates another volume."""
         # Including the capacity: a file system can grow but not shrink, and a digest does not show the direction.
-        return self.model_dump(mode="json", exclude_defaults=True)
+        # The throughput changes in place while pods keep reading (FSx user guide, "Managing throughput capacity";
+        # hashicorp/terraform-provider-aws, pull request 34932).
+        return self.model_dump(mode="json", exclude_defaults=True, exclude={"throughput_per_tib"})
 
 
 class StorageSettings(Section):
