@@ -71,16 +71,35 @@ class Kube:
         """Send a request and return the decoded response.
 
         Raises:
-            KubeError: the server rejected it, or (status 0) did not respond.
+            KubeError: the server rejected it, or (status 0) did not respond as an API server does.
         """
         status, data = self._send(method, path, params, body, content_type, accept, timeout)
         if status >= http.HTTPStatus.BAD_REQUEST:
             raise error_in(status, data)
+        return self._decoded(data)
+
+    def succeeds(self, path: str, timeout: float = 5.0) -> bool:
+        """Whether a GET request succeeds, whatever the response contains: health endpoints send text."""
+        try:
+            status, _ = self._send("GET", path, None, None, "", None, timeout)
+        except KubeError:
+            return False
+        return status < http.HTTPStatus.BAD_REQUEST
+
+    def _decoded(self, data: bytes) -> Json:
         try:
             decoded = json.loads(data) if data else {}
-        except ValueError:
-            decoded = {"text": data.decode(errors="replace")}
-        return decoded if isinstance(decoded, dict) else {"value": decoded}
+        except (ValueError, RecursionError):
+            decoded = None
+        if not isinstance(decoded, dict):
+            raise self._malformed("something else than a JSON object")
+        return decoded
+
+    def _malformed(self, found: str) -> KubeError:
+        """Return the error for a response that no API server sends: that of a proxy, or of another server."""
+        return KubeError(
+            0, "Malformed", f"{self.server} responded with {found}; check that it is the address of an API server"
+        )
 
     def _send(self, method: str, *request: Any) -> tuple[int, bytes]:  # noqa: ANN401 - as the transport takes it
         """Send a request; retry while the server is unavailable, except a POST, which may have succeeded."""
@@ -149,11 +168,14 @@ class Kube:
             if error.status != http.HTTPStatus.NOT_FOUND:
                 raise
             return {}
-        kinds = {
-            entry["kind"]: ApiResource(entry["name"], entry["kind"], entry["namespaced"])
-            for entry in response.get("resources", [])
-            if "/" not in entry["name"]  # subresources, such as pods/status
-        }
+        try:
+            kinds = {
+                str(entry["kind"]): ApiResource(str(entry["name"]), str(entry["kind"]), bool(entry["namespaced"]))
+                for entry in response.get("resources") or ()
+                if "/" not in entry["name"]  # subresources, such as pods/status
+            }
+        except (KeyError, TypeError):
+            raise self._malformed(f"something else than an APIResourceList of {api_version}") from None
         self._kinds[api_version] = kinds
         return kinds
 
@@ -174,7 +196,10 @@ class Kube:
     # Verbs
 
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Json:
-        return self.request("GET", self.path(api_version, kind, name, namespace))
+        found = self.request("GET", self.path(api_version, kind, name, namespace))
+        if not is_object(found):
+            raise self._malformed(f"something else than the {kind} {name}")
+        return found
 
     def list(
         self,
@@ -193,8 +218,11 @@ class Kube:
         objects: list[Json] = []
         while True:
             page = self.request("GET", path, params=params, accept=_METADATA_ONLY if metadata_only else None)
-            objects += page.get("items") or ()
-            token = page.get("metadata", {}).get("continue")
+            items, metadata = page.get("items") or [], page.get("metadata") or {}
+            if not (isinstance(items, list) and all(map(is_object, items)) and isinstance(metadata, dict)):
+                raise self._malformed(f"something else than a list of {kind} objects")
+            objects += items
+            token = metadata.get("continue")
             if not token:
                 return objects
             params["continue"] = token
@@ -219,11 +247,13 @@ class Kube:
         if fields:
             params["fieldSelector"] = fields
         for line in self._transport.lines(self.path(api_version, kind), params, _WATCH_SECONDS + _WATCH_GRACE):
-            event = json.loads(line)
-            if event["type"] == "ERROR":
-                status = event["object"]
-                raise KubeError(status.get("code", 0), status.get("reason", ""), status.get("message", ""))
-            yield event["type"], event["object"]
+            event = self._decoded(line)
+            kind_of_event, subject = event.get("type"), event.get("object")
+            if not isinstance(subject, dict):
+                raise self._malformed("something else than an event of a watch")
+            if kind_of_event == "ERROR":
+                raise KubeError(subject.get("code", 0), subject.get("reason", ""), subject.get("message", ""))
+            yield str(kind_of_event), subject
 
     def create(self, obj: Mapping[str, Any], *, dry_run: bool = False) -> Json:
         """Create an object; it must not exist."""
@@ -259,7 +289,7 @@ class Kube:
         status, data = self._send("PATCH", path, params, obj, APPLY, None, 60.0)
         if status >= http.HTTPStatus.BAD_REQUEST:
             raise error_in(status, data)
-        return json.loads(data), status == http.HTTPStatus.CREATED
+        return self._decoded(data), status == http.HTTPStatus.CREATED
 
     def delete(
         self,
@@ -287,6 +317,20 @@ class Kube:
         """Return the identity of the cluster: the uid of its namespace kube-system."""
         uid: str = self.get("v1", "Namespace", "kube-system")["metadata"]["uid"]
         return uid
+
+
+def is_object(value: object) -> bool:
+    """Whether a value has the metadata that every object has: a name, and maps of text as labels and annotations."""
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
+        return False
+    if not isinstance(metadata.get("namespace", ""), str):
+        return False
+    return all(_is_text_map(metadata.get(key) or {}) for key in ("labels", "annotations"))
+
+
+def _is_text_map(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(part, str) for item in value.items() for part in item)
 
 
 def _root(api_version: str) -> str:

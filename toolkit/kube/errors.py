@@ -55,6 +55,13 @@ def error_in(status: int, data: bytes) -> KubeError:
         response = None
     if not isinstance(response, dict):
         return KubeError(status, f"HTTP {status}", data.decode(errors="replace").strip()[:500])
-    details = response.get("details") or {}
-    causes = [(cause.get("field", ""), cause.get("message", "")) for cause in details.get("causes") or ()]
-    return KubeError(status, response.get("reason") or f"HTTP {status}", response.get("message", ""), causes)
+    details = response.get("details")
+    items = details.get("causes") if isinstance(details, dict) else None
+    causes = [
+        (str(cause.get("field", "")), str(cause.get("message", "")))
+        for cause in (items if isinstance(items, list) else ())
+        if isinstance(cause, dict)
+    ]
+    return KubeError(
+        status, str(response.get("reason") or f"HTTP {status}"), str(response.get("message", "")), causes
+    )

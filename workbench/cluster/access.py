@@ -2,7 +2,7 @@
 
 import ssl
 
-from toolkit.kube import Kube, KubeError
+from toolkit.kube import Kube
 from toolkit.ports import LOOPBACK
 
 from .gateway import NAMESPACE, gateway_objects
@@ -125,18 +125,9 @@ def serves(layout: Layout, member: str, path: str) -> bool:
     context = ssl.create_default_context(cafile=str(layout.pki.authority))
     context.load_cert_chain(layout.pki.certificate(ADMIN.file), layout.pki.key(ADMIN.file))
     with Kube(f"https://{LOOPBACK}:{layout.ports[member]}", context) as kube:
-        return answers(kube, path)
-
-
-def answers(kube: Kube, path: str) -> bool:
-    """Whether a GET request succeeds."""
-    try:
-        kube.request("GET", path, timeout=5)
-    except KubeError:
-        return False
-    return True
+        return kube.succeeds(path)
 
 
 def has_default_service_account(kube: Kube) -> bool:
     """Whether the default namespace has its service account, without which admission rejects pods."""
-    return answers(kube, "/api/v1/namespaces/default/serviceaccounts/default")
+    return kube.succeeds("/api/v1/namespaces/default/serviceaccounts/default")

@@ -18,7 +18,7 @@ from toolkit.process import Process, running_with, save, saved, start, start_tim
 from toolkit.waiting import wait_until
 
 from ..errors import WorkbenchError
-from .access import admin, answers, grant, has_default_service_account, release_nodes, serves
+from .access import admin, grant, has_default_service_account, release_nodes, serves
 from .binaries import Programs
 from .binaries import find as find_programs
 from .members import MEMBERS, PORTS, Layout, scheduling
@@ -207,7 +207,7 @@ class SimulatedCluster:
                 command = [str(programs.programs[name]), *MEMBERS[name](layout, self._stages.file(programs.stages))]
                 save(start(command, self._log(name)), self._pid_file(name))
             if name == "kube-apiserver":
-                self._await_member(name, lambda: answers(kube, "/readyz"), progress)
+                self._await_member(name, lambda: kube.succeeds("/readyz"), progress)
                 grant(kube)
 
     def _await_ready(self, missing: Sequence[str], layout: Layout, kube: Kube, progress: Progress) -> None:
@@ -216,7 +216,7 @@ class SimulatedCluster:
                 log.seek(self._log_start["kwok"])
                 return b"Watch nodes" in log.read()
 
-        self._await_member("kube-apiserver", lambda: answers(kube, "/readyz"), progress)
+        self._await_member("kube-apiserver", lambda: kube.succeeds("/readyz"), progress)
         for name in ("kube-controller-manager", "kube-scheduler"):
             self._await_member(name, partial(serves, layout, name, "/healthz"), progress)
         self._await_member("kube-controller-manager", lambda: has_default_service_account(kube), progress)

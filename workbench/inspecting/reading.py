@@ -147,7 +147,9 @@ class _ClusterReader:
             served = self.kube.request("GET", f"/apis/{group}")
         except KubeError:
             return  # the server does not have the group
-        versions = [str(version.get("groupVersion")) for version in served.get("versions") or ()]
+        versions = [
+            str(version.get("groupVersion")) for version in served.get("versions") or () if isinstance(version, dict)
+        ]
         for api_version in versions:
             if api_version in kind.apis:
                 continue
@@ -192,7 +194,7 @@ class _ClusterReader:
             groups = self.kube.request("GET", "/apis").get("groups") or ()
         except KubeError:
             return frozenset()
-        return frozenset(str(group.get("name")) for group in groups)
+        return frozenset(str(group.get("name")) for group in groups if isinstance(group, dict))
 
     def version(self) -> str:
         try:
