@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from .controllers import Controller, Course, TemplateChange, deployment, leader_worker_set, stateful_set
 from .objects import LWS_LABEL, Object
 from .words import LEADER_WORKER_SET as LWS_CONTROLLER
 
@@ -50,9 +51,8 @@ class PodUpdate(NamedTuple):
 
     Attributes:
         surge: Extra replicas during the update: a number, or a percentage that is rounded up.
-        unavailable: Replicas that may be unavailable during the update: a number or a percentage.
-        rounds_up: Whether an unavailable percentage is rounded up; otherwise down.
-        limits_surge: Whether the surge is capped at the current number of replicas.
+        unavailable: Replicas that may be unavailable: a number, or a percentage that is rounded down.
+        one_by_one: Whether at most one replica is unavailable, whatever ``unavailable`` allows.
         partition: Index of the first replica that is replaced.
         is_recreate: Whether all pods terminate before the first new one starts.
         is_manual: Whether pods keep their template until they are deleted by hand.
@@ -60,8 +60,7 @@ class PodUpdate(NamedTuple):
 
     surge: int | str = 0
     unavailable: int | str = 1
-    rounds_up: bool = False
-    limits_surge: bool = False
+    one_by_one: bool = False
     partition: int = 0
     is_recreate: bool = False
     is_manual: bool = False
@@ -71,8 +70,12 @@ class PodUpdate(NamedTuple):
         return 0 if self.is_recreate else _count(self.surge, replicas, math.ceil)
 
     def missing(self, replicas: int) -> int:
+        """Return how many of this many replicas an update makes unavailable."""
+        return min(1, self.allowed(replicas)) if self.one_by_one else self.allowed(replicas)
+
+    def allowed(self, replicas: int) -> int:
         """Return how many of this many replicas may be unavailable."""
-        return _count(self.unavailable, replicas, math.ceil if self.rounds_up else math.floor)
+        return _count(self.unavailable, replicas, math.floor)
 
 
 def _count(amount: int | str, replicas: int, rounding: Callable[[Decimal], int]) -> int:
@@ -89,8 +92,10 @@ class WorkloadShape(NamedTuple):
         api_version: API version of the kind.
         templates: The pod template fields, that of the pods that receive requests first. If a workload lacks the
             first one, the pods of the next one receive requests.
-        restarted_by: Changes below this field replace pods.
+        restarted_by: Changes of or below these fields replace pods.
         update_of: Returns how the pods of a workload are replaced.
+        controller: The model of the controller that replaces them.
+        completed: Returns a workload with the defaults that its admission adds to fields in ``restarted_by``.
         rollout_status: Returns what a live workload still waits for until all its replicas are ready; empty when
             they are. None if the cluster may lack the controller, so that waiting might never end.
         ready_condition: Condition of the status that is true once all replicas are ready and of the latest revision;
@@ -113,8 +118,10 @@ class WorkloadShape(NamedTuple):
     kind: str
     api_version: str
     templates: tuple[TemplateField, ...]
-    restarted_by: str
+    restarted_by: tuple[str, ...]
     update_of: Callable[[Object], PodUpdate]
+    controller: Controller = stateful_set
+    completed: Callable[[Object], Object] = lambda body: body
     rollout_status: Callable[[Mapping[str, Any]], str] | None = None
     ready_condition: str = ""
     starts_in_order: Callable[[Object], bool] = lambda _: False
@@ -150,6 +157,29 @@ class WorkloadShape(NamedTuple):
         # A leader is one pod of its group; all other pods come from the last template.
         counts = [1] * (len(present) - 1) + [self.size_of(body) - len(present) + 1]
         return tuple(PodTemplate(*pair, pods) for pair, pods in zip(present, counts, strict=True))
+
+    def course(self, body: Object, after: int, before: int | None = None, room: int | None = None) -> Course:
+        """Return the course of an update of the pods of a workload.
+
+        Args:
+            body: The workload after the update.
+            after: Its replicas after the update.
+            before: Its replicas before; None for the same number.
+            room: Replicas that have room at the same time; None if all have.
+        """
+        update = self.update_of(body)
+        change = TemplateChange(
+            before=after if before is None else before,
+            after=after,
+            surge=update.added(after),
+            unavailable=update.allowed(after),
+            partition=update.partition,
+            recreates=update.is_recreate,
+            keeps=update.is_manual,
+            ordered=self.starts_in_order(body),
+            room=room,
+        )
+        return self.controller(change)
 
     def size_of(self, body: Object) -> int:
         """Return the number of pods of one replica."""
@@ -215,17 +245,11 @@ def _deployment_update(body: Object) -> PodUpdate:
 
 
 def _set_update(body: Object) -> PodUpdate:
-    # The controller deletes each pod before it creates its successor under the same name. Ordered pods are replaced
-    # one at a time; otherwise maxUnavailable applies, which servers before 1.35 ignore unless its feature gate is on
-    # (kubernetes/kubernetes v1.36.3, pkg/apis/apps/types.go: RollingUpdateStatefulSetStrategy).
+    # The controller deletes each pod before it creates its successor under the same name, one at a time: the API
+    # server drops maxUnavailable, whose feature is off by default (``controllers``).
     strategy = body["spec"].get("updateStrategy") or {}
-    bounds = {"maxUnavailable": 1, "partition": 0} | _set_keys(strategy.get("rollingUpdate"))
-    return PodUpdate(
-        unavailable=1 if _is_ordered(body) else bounds["maxUnavailable"],
-        rounds_up=True,
-        partition=int(bounds["partition"]),
-        is_manual=strategy.get("type") == "OnDelete",
-    )
+    partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
+    return PodUpdate(one_by_one=True, partition=int(partition), is_manual=strategy.get("type") == "OnDelete")
 
 
 def _is_ordered(body: Object) -> bool:
@@ -240,10 +264,16 @@ def group_update(rollout: Object) -> PodUpdate:
     bounds = {"maxSurge": 0, "maxUnavailable": 1, "partition": 0} | _set_keys(
         rollout.get("rollingUpdateConfiguration")
     )
-    # The controller never surges by more groups than there are (pkg/controllers: rollingUpdateParameters).
+    # The leaders are a StatefulSet, which replaces one at a time (``controllers``).
     return PodUpdate(
-        bounds["maxSurge"], bounds["maxUnavailable"], limits_surge=True, partition=int(bounds["partition"])
+        bounds["maxSurge"], bounds["maxUnavailable"], one_by_one=True, partition=int(bounds["partition"])
     )
+
+
+def _completed_groups(body: Object) -> Object:
+    # pkg/webhooks/leaderworkerset_webhook.go: Default
+    network = {"subdomainPolicy": "Shared", **_set_keys(body["spec"].get("networkConfig"))}
+    return {**body, "spec": {**body["spec"], "networkConfig": network}}
 
 
 def _deployment_first(body: Object) -> None:
@@ -305,8 +335,9 @@ DEPLOYMENT = WorkloadShape(
     kind="Deployment",
     api_version="apps/v1",
     templates=(_POD_TEMPLATE,),
-    restarted_by=_POD_TEMPLATE.path,
+    restarted_by=(_POD_TEMPLATE.path,),
     update_of=_deployment_update,
+    controller=deployment,
     rollout_status=_deployment_rollout_status,
     start_first=_deployment_first,
     fixed=("spec.selector",),
@@ -315,7 +346,7 @@ STATEFUL_SET = WorkloadShape(
     kind="StatefulSet",
     api_version="apps/v1",
     templates=(_POD_TEMPLATE,),
-    restarted_by=_POD_TEMPLATE.path,
+    restarted_by=(_POD_TEMPLATE.path,),
     update_of=_set_update,
     rollout_status=_set_rollout_status,
     starts_in_order=_is_ordered,
@@ -331,8 +362,10 @@ LEADER_WORKER_SET = WorkloadShape(
         TemplateField("spec.leaderWorkerTemplate.leaderTemplate", "leader"),
         TemplateField("spec.leaderWorkerTemplate.workerTemplate", "worker"),
     ),
-    restarted_by="spec.leaderWorkerTemplate",
+    restarted_by=("spec.leaderWorkerTemplate", "spec.networkConfig"),
     update_of=lambda body: group_update(body["spec"].get("rolloutStrategy") or {}),
+    controller=leader_worker_set,
+    completed=_completed_groups,
     # kubernetes-sigs/lws v0.9.0, pkg/controllers: updateConditions; each condition has the observed generation.
     ready_condition="Available",
     start_first=_groups_first,

@@ -1,8 +1,8 @@
 """How a controller rolls out a new pod template: how many replicas at a time."""
 
-import math
 from dataclasses import dataclass
 
+from ..fleet.controllers import TemplateChange, stateful_set
 from ..fleet.objects import Object
 from ..fleet.shapes import PodUpdate, shape_of
 
@@ -19,12 +19,16 @@ class Rollout:
         short: Maximum number of replicas that are missing at once.
         extra: Maximum number of additional replicas.
         waves: Number of successive steps in which replicas start.
+        stuck: Whether the update never ends, because a new replica finds no room.
+        left: Additional replicas that stay after the update.
     """
 
     replicas: int
     short: int
     extra: int
     waves: int
+    stuck: bool = False
+    left: int = 0
 
 
 def update_of(body: Object) -> PodUpdate:
@@ -33,23 +37,18 @@ def update_of(body: Object) -> PodUpdate:
     return shape.update_of(body) if shape else _DEFAULT
 
 
-def rollout_of(body: Object, replicas: int) -> Rollout:
-    """Return the effect of an update on a workload with a number of replicas.
+def rollout_of(body: Object, replicas: int, before: int | None = None, room: int | None = None) -> Rollout:
+    """Return the effect of an update, as the controller of the workload does it.
 
-    Percentages of ``maxSurge`` round up, those of ``maxUnavailable`` down; if both are 0, one replica may be missing
-    (kubernetes/kubernetes v1.36.3, pkg/controller/deployment/util: ResolveFenceposts; kubernetes-sigs/lws,
-    pkg/controllers: rollingUpdateParameters, which updates the groups from the partition on).
+    Args:
+        body: The workload after the update.
+        replicas: Its replicas after the update.
+        before: Its replicas before; None for the same number.
+        room: Replicas that have room at the same time; None if all have.
     """
-    update = update_of(body)
-    moving = 0 if update.is_manual else max(0, replicas - update.partition)
-    if not moving:
-        return Rollout(0, 0, 0, 0)
-    if update.is_recreate:
-        return Rollout(moving, replicas, 0, 1)
-    extra = update.added(replicas)
-    if update.limits_surge:
-        extra = min(extra, replicas)
-    short = min(moving, update.missing(replicas))
-    if not extra and not short:
-        short = 1
-    return Rollout(moving, short, min(extra, moving), math.ceil(moving / (short + extra)))
+    shape = shape_of(body)
+    if shape:
+        course = shape.course(body, replicas, before, room)
+    else:
+        course = stateful_set(TemplateChange(before=before or replicas, after=replicas, room=room))
+    return Rollout(course.restarted, course.short, course.extra, course.waves, course.stuck, course.left)

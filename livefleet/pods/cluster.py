@@ -84,9 +84,11 @@ class LiveCluster:
 
         As ``workerPodBelongsToLeader`` of kubernetes-sigs/lws v0.9.0, pkg/controllers/pod_controller.go.
         """
-        workers = self._owners["StatefulSet"].objects.get(key_of(dict(leader)))
         reference = self.reference_of(worker)
-        if workers is None or reference is None or reference["uid"] != workers["metadata"]["uid"]:
+        if reference is None:
+            return False
+        workers = self._owners[reference["kind"]].objects.get(key_of(dict(leader)))
+        if workers is None or reference["uid"] != workers["metadata"]["uid"]:
             return False
         owners = workers["metadata"].get("ownerReferences") or ()
         return any(owner["uid"] == leader["metadata"]["uid"] for owner in owners)

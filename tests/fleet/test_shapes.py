@@ -121,20 +121,20 @@ class TestPods:
         (deployment(), PodUpdate("25%", "25%")),
         (deployment(strategy={"type": "Recreate"}), PodUpdate("25%", "25%", is_recreate=True)),
         (deployment(strategy={"rollingUpdate": {"maxSurge": 0, "maxUnavailable": None}}), PodUpdate(0, "25%")),
-        (stateful_set(), PodUpdate(0, 1, rounds_up=True)),
-        (stateful_set(updateStrategy={"type": "OnDelete"}), PodUpdate(0, 1, rounds_up=True, is_manual=True)),
+        (stateful_set(), PodUpdate(0, 1, one_by_one=True)),
+        (stateful_set(updateStrategy={"type": "OnDelete"}), PodUpdate(0, 1, one_by_one=True, is_manual=True)),
         (
             stateful_set(updateStrategy={"rollingUpdate": {"partition": 2, "maxUnavailable": "50%"}}),
-            PodUpdate(0, 1, rounds_up=True, partition=2),
+            PodUpdate(0, 1, one_by_one=True, partition=2),
         ),
         (
             stateful_set(podManagementPolicy="Parallel", updateStrategy={"rollingUpdate": {"maxUnavailable": "50%"}}),
-            PodUpdate(0, "50%", rounds_up=True),
+            PodUpdate(0, 1, one_by_one=True),
         ),
-        (groups(2), PodUpdate(0, 1, limits_surge=True)),
+        (groups(2), PodUpdate(0, 1, one_by_one=True)),
         (
             groups(2, rolloutStrategy={"rollingUpdateConfiguration": {"maxSurge": 2, "partition": 1}}),
-            PodUpdate(2, 1, limits_surge=True, partition=1),
+            PodUpdate(2, 1, one_by_one=True, partition=1),
         ),
     ],
 )
@@ -147,7 +147,8 @@ def test_how_pods_are_replaced(body: Object, expected: PodUpdate) -> None:
     [
         (PodUpdate("25%", "25%"), 3, 2),
         (PodUpdate("25%", "25%", is_recreate=True), 0, 2),
-        (PodUpdate(0, "25%", rounds_up=True), 0, 3),
+        (PodUpdate(0, "25%", one_by_one=True), 0, 1),
+        (PodUpdate(0, "5%", one_by_one=True), 0, 0),
         (PodUpdate(4, 1), 4, 1),
     ],
 )

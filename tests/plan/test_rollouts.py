@@ -31,14 +31,21 @@ def rolling(**bounds: Any) -> dict[str, Any]:
         pytest.param(rolling(maxSurge=0, maxUnavailable=1), 3, Rollout(3, 1, 0, 3), id="one after the other"),
         pytest.param(rolling(maxSurge="100%", maxUnavailable=0), 3, Rollout(3, 0, 3, 1), id="all new ones first"),
         pytest.param(rolling(maxSurge=0, maxUnavailable="1%"), 2, Rollout(2, 1, 0, 2), id="both come to nothing"),
-        pytest.param(rolling(maxSurge=5, maxUnavailable=9), 2, Rollout(2, 2, 2, 1), id="no more than there are"),
+        pytest.param(rolling(maxSurge=5, maxUnavailable=9), 2, Rollout(2, 2, 0, 1), id="no more than there are"),
         pytest.param(deployment(strategy={"type": "Recreate"}), 3, Rollout(3, 3, 0, 1), id="all at once"),
         pytest.param(deployment(), 0, Rollout(0, 0, 0, 0), id="nothing runs"),
         pytest.param(groups(), 3, Rollout(3, 1, 0, 3), id="groups: one after the other"),
-        pytest.param(groups(maxUnavailable=0, maxSurge=1), 2, Rollout(2, 0, 1, 2), id="groups: the new one first"),
-        pytest.param(groups(maxUnavailable="50%"), 5, Rollout(5, 2, 0, 3), id="groups: 2.5 down is 2"),
-        pytest.param(groups(maxSurge=9), 2, Rollout(2, 1, 2, 1), id="groups: no more are added than there are"),
+        pytest.param(groups(maxUnavailable=0, maxSurge=1), 2, Rollout(2, 0, 1, 3), id="groups: one more first"),
+        pytest.param(groups(maxUnavailable=1, maxSurge=1), 4, Rollout(4, 1, 1, 5), id="groups: each one restarts"),
+        pytest.param(groups(maxUnavailable=2), 4, Rollout(4, 1, 0, 4), id="groups: never two at a time"),
+        pytest.param(groups(maxUnavailable="50%"), 5, Rollout(5, 1, 0, 5), id="groups: nor a share"),
         pytest.param(groups(partition=2), 3, Rollout(1, 1, 0, 1), id="groups: from the partition on"),
+        pytest.param(
+            groups(maxUnavailable=1, maxSurge=1, partition=2),
+            4,
+            Rollout(2, 0, 1, 3, left=1),
+            id="groups: the partition keeps what was added",
+        ),
         pytest.param(groups(partition=3), 3, Rollout(0, 0, 0, 0), id="groups: the partition keeps all"),
     ],
 )
@@ -60,13 +67,45 @@ def test_rollouts(body: dict[str, Any], replicas: int, expected: Rollout) -> Non
         pytest.param(
             stateful_set(rolling={"maxUnavailable": "30%"}, podManagementPolicy="Parallel"),
             5,
-            Rollout(5, 2, 0, 3),
-            id="in parallel: 1.5 up is 2",
+            Rollout(5, 1, 0, 5),
+            id="in parallel: maxUnavailable has no effect either",
         ),
     ],
 )
 def test_rollouts_of_stateful_sets(body: dict[str, Any], replicas: int, expected: Rollout) -> None:
     assert rollout_of(body, replicas) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "before", "after", "room", "expected"),
+    [
+        pytest.param(groups(), 3, 5, None, Rollout(3, 0, 0, 4), id="added groups start first, all at once"),
+        pytest.param(
+            groups(maxUnavailable=1, maxSurge=1),
+            4,
+            4,
+            4,
+            Rollout(0, 0, 1, 0, stuck=True, left=1),
+            id="no room",
+        ),
+        pytest.param(groups(maxUnavailable=1), 4, 4, 4, Rollout(4, 1, 0, 4), id="in place"),
+        pytest.param(
+            rolling(maxUnavailable=0, maxSurge=1),
+            2,
+            2,
+            2,
+            Rollout(0, 0, 1, 0, stuck=True, left=1),
+            id="waiting",
+        ),
+        pytest.param(rolling(maxUnavailable=1, maxSurge=1), 4, 4, 4, Rollout(4, 1, 1, 4), id="old ones make room"),
+        pytest.param(stateful_set(), 3, 5, None, Rollout(3, 0, 0, 5), id="in order, added ones first"),
+    ],
+)
+def test_replicas_and_room(
+    body: dict[str, Any], before: int, after: int, room: int | None, expected: Rollout
+) -> None:
+    """As ``tests/cluster/rollouts`` shows on the controllers."""
+    assert rollout_of(body, after, before, room) == expected
 
 
 SHARES = st.integers(0, 20) | st.integers(0, 100).map(lambda number: f"{number}%")

@@ -273,11 +273,12 @@ def _pending_reason(number: int, workload: WorkloadState, room: Room, extra: int
 
 
 def _change(old: WorkloadState, new: WorkloadState, site: _Surroundings) -> Blast | None:
-    paths = [difference.path for difference in differences(dict(old.body), dict(new.body))]
-    # Every change within this field replaces pods.
     shape = shape_of(new.body)
-    restarting = tuple(shape.restarted_by.split(".")) if shape else ("spec",)
-    restarts = [path for path in paths if path[: len(restarting)] == restarting]
+    before_body, after_body = (shape.completed(dict(body)) if shape else dict(body) for body in (old.body, new.body))
+    paths = [difference.path for difference in differences(before_body, after_body)]
+    # Every change within these fields replaces pods.
+    restarting = [tuple(field.split(".")) for field in shape.restarted_by] if shape else [("spec",)]
+    restarts = [path for path in paths if any(path[: len(field)] == field for field in restarting)]
     scaled = tuple(_scaling_causes(old, new))
     by_operator = is_replaced(old, new)
     if by_operator is False:
@@ -293,7 +294,11 @@ def _change(old: WorkloadState, new: WorkloadState, site: _Surroundings) -> Blas
     if (restarts or by_operator) and runs:
         stays = nodes is not None and nodes.at_once and _may_stay(new, nodes)
         cold = (old.group != new.group and not stays) or _has_new_image(restarts)
-        rollout = unit_rollout(new) if by_operator else rollout_of(dict(new.body), new.replicas[0])
+        before, after = old.replicas[0], new.replicas[0]
+        # In another group, old and new replicas do not share the room; those that run have theirs.
+        room = site.room.replicas(new) if old.group == new.group else None
+        room = None if room is None else max(room, before)
+        rollout = unit_rollout(new, before) if by_operator else rollout_of(dict(new.body), after, before, room)
         update = _rolling_update(old, new, site, rollout, causes, new_image=cold, stays=stays)
         return _with_nodes(update, new, site, nodes) if nodes else update
     claims = tuple(title for title in claims_of(new) if title in site.replaced)
@@ -360,7 +365,7 @@ def _rolling_update(
     stays: bool = False,
 ) -> Blast:
     """Return the effect of a new pod template; new pods may first stay on the nodes of old ones that are deleted."""
-    if not rollout.replicas:
+    if not rollout.replicas and not rollout.stuck:
         if update_of(dict(new.body)).is_manual:
             reason = "with updateStrategy OnDelete, pods keep running unchanged until they are deleted"
         else:
@@ -369,15 +374,19 @@ def _rolling_update(
             reason = f"the partition excludes all {units} from the update"
         return Blast(new.title, new.served, Interruption.NONE, 0, because=(*causes, reason), waves=0)
     # In another group, the new replicas are never more than those at rest: the old ones have nodes of their own.
-    more = rollout.extra if old.group == new.group else 0
-    pending = site.room.pending(new, rollout.extra, more)
-    if pending and rollout.short:
-        # The update proceeds as old replicas free their accelerators.
-        rollout, pending = Rollout(rollout.replicas, rollout.short, 0, -(-rollout.replicas // rollout.short)), 0
-    extra = rollout.extra
+    same_nodes = old.group == new.group
+    more = rollout.extra if same_nodes else 0
+    if rollout.stuck or not same_nodes:
+        waiting = max(rollout.extra, new.replicas[0] - old.replicas[0])
+        pending = site.room.pending(new, waiting, more)
+    else:
+        # Replicas without room at first get that of old ones that end.
+        pending = 0
+    extra = rollout.extra if rollout.stuck or not same_nodes else _placed(rollout.extra, new, site)
     first = site.slowest_start(new, extra, new_image=new_image, stays=stays and not extra)
-    # Nodes of the surge exist after the first wave; replicas that move to other nodes wait for one in each wave.
-    later = site.slowest_start(new, 0, new_image=new_image, stays=stays)
+    # Nodes of added replicas and of the surge exist after the first wave, and those of old replicas are free again;
+    # replicas that move to other nodes wait for one in each wave.
+    later = site.slowest_start(new, 0, new_image=new_image, stays=stays or same_nodes)
     # The pods that end are those of the old template.
     ending = 0 if not rollout.short else grace_seconds(dict(old.body)) * rollout.waves
     seconds = None if first.seconds is None else first.seconds + (later.seconds or 0) * (rollout.waves - 1) + ending
@@ -387,8 +396,8 @@ def _rolling_update(
             new.title,
             new.served,
             Interruption.SURGE,
-            rollout.replicas,
-            0,
+            rollout_of(dict(new.body), new.replicas[0], old.replicas[0]).replicas,
+            rollout.short,
             None,
             extra * new.accelerators,
             causes,
@@ -410,11 +419,26 @@ def _rolling_update(
         causes,
         _estimate("short for" if gap else "no capacity is missing; takes", first, seconds, rollout, ending),
         rollout.waves,
-        OUTAGE if new.unit and rollout.short >= new.replicas[0] else "",
+        OUTAGE if new.unit and rollout.short >= new.replicas[0] else _left(rollout, new),
         extra_nodes=nodes,
         extra_node_seconds=node_seconds,
         extra_usd=site.node_cost(old.group, node_seconds),
     )
+
+
+def _placed(extra: int, new: WorkloadState, site: _Surroundings) -> int:
+    """Return how many additional replicas find room."""
+    return extra - site.room.pending(new, extra, extra)
+
+
+def _left(rollout: Rollout, new: WorkloadState) -> str:
+    """Warn about groups that only a later edit of the partition removes; empty without any."""
+    if not rollout.left:
+        return ""
+    amount = f"{rollout.left} {'group' if rollout.left == 1 else 'groups'}"
+    gpus = rollout.left * new.accelerators
+    needs = f"{gpus} {'accelerator' if gpus == 1 else 'accelerators'}"
+    return f"{amount} of the surge ({needs}) remain after the update, until the partition is 0"
 
 
 def _recreation(new: WorkloadState, site: _Surroundings, causes: tuple[str, ...], *, new_image: bool) -> Blast:

@@ -67,6 +67,14 @@ class Room:
         missing = min(self._required(workload, extra), _most(group)) - existing
         return math.ceil(max(0, missing) / group.accelerators)
 
+    def replicas(self, workload: WorkloadState) -> int | None:
+        """Return the replicas of a workload that have room at once beside the others; None for any number."""
+        group = self.groups.get(workload.group)
+        if group is None or not workload.accelerators:
+            return None
+        others = self._required(workload, 0) - workload.replicas[0] * workload.accelerators
+        return max(0, _most(group) + self._fallback_room(workload) - others) // workload.accelerators
+
     def pending(self, workload: WorkloadState, come: int, extra: int = 0) -> int:
         """Return the maximum number of new replicas without accelerators while old ones keep theirs.
 

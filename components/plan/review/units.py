@@ -69,12 +69,15 @@ def is_replaced(old: WorkloadState, new: WorkloadState) -> bool | None:
     return old.unit.revision != new.unit.revision
 
 
-def unit_rollout(workload: WorkloadState) -> Rollout:
-    """Return the effect of an update on a workload with units: old replicas always terminate first."""
+def unit_rollout(workload: WorkloadState, before: int) -> Rollout:
+    """Return the effect of an update on a workload with units: old replicas always terminate first.
+
+    Units that are added have the new template when they are created, and start together.
+    """
     unit = workload.unit
     if unit is None or not unit.replicas:
         return Rollout(0, 0, 0, 0)
-    units = max(0, math.ceil(workload.replicas[0] / unit.replicas) - unit.partition)
+    units = max(0, math.ceil(min(before, workload.replicas[0]) / unit.replicas) - unit.partition)
     if not units:
         return Rollout(0, 0, 0, 0)
     together = units if unit.unavailable is None else min(units, unit.unavailable)

@@ -18,7 +18,7 @@ _TEMPLATES = (
         for shape in SHAPES
         for template in shape.templates
     ),
-    *((f"{shape.restarted_by}.", "") for shape in SHAPES),
+    *((f"{field}.", "") for shape in SHAPES for field in shape.restarted_by),
 )
 """Prefixes of fields whose change replaces pods, with the role of these pods, longest first."""
 _LISTS = ("containers", "initContainers", "volumes")

@@ -2,8 +2,9 @@
 
 The controller of a Deployment with ``maxUnavailable`` 0 deletes an old pod only when a new one is available
 (kubernetes/kubernetes v1.36.3, pkg/controller/deployment/rolling.go: reconcileOldReplicaSets), and that of a
-LeaderWorkerSet moves its partition only when the additional groups are ready (kubernetes-sigs/lws, pkg/controllers:
-rollingUpdateParameters). The old replicas keep serving, and the new template never runs.
+LeaderWorkerSet with ``maxSurge`` replaces groups only when the additional ones are ready, whatever ``maxUnavailable``
+is: the leaders are a StatefulSet, which waits for its highest pods. The old replicas keep serving, and the new
+template never runs.
 """
 
 from collections.abc import Iterator
@@ -60,13 +61,12 @@ def stuck_rollouts(
 
 
 def _waits_for_new(workload: Workload, replicas: int) -> bool:
-    """Whether an update starts a new replica before it stops an old one."""
+    """Whether an update without room for another replica waits for one, before it stops an old one."""
     if not replicas or workload.unit or not all(map(selects_types, workload.pods)):
         return False
-    update = workload.shape.update_of(workload.body)
-    if update.is_recreate or update.is_manual or update.partition >= replicas:
+    if workload.shape.update_of(workload.body).partition >= replicas:
         return False
-    return bool(update.added(replicas)) and not update.missing(replicas)
+    return workload.shape.course(workload.body, replicas, room=replicas).stuck
 
 
 def stuck_problem(stuck: StuckRollout, groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> Problem:
@@ -92,11 +92,13 @@ def stuck_problem(stuck: StuckRollout, groups: tuple[NodeGroupPlan, ...], enviro
     more = f"raise {place.key('maxNodes')} under {place.path('types')} in {place.file}"
     if reserved:
         more += ", and reserve as many instances"
+    # A LeaderWorkerSet that may surge waits for the additional groups.
+    bound = "maxSurge to 0 and maxUnavailable to 1" if workload.shape.has_groups else "maxUnavailable to 1"
     bounds = f"maxSurge {update.surge}, maxUnavailable {update.unavailable} of {stuck.replicas} replica{plural}"
     reason = (
         f"{when}a rollout of {workload.kind} {workload.name} would never finish: a new replica starts before an old "
         f"one stops ({bounds}), and there is no room for one more, which needs {needed or 'a node'}: "
-        f"{limits_text(item, groups, environment)}; the old replicas keep serving; set maxUnavailable to 1, so that "
+        f"{limits_text(item, groups, environment)}; the old replicas keep serving; set {bound}, so that "
         f"an old one stops first, or {more}"
     )
     return item.source.problem("spec", reason, Severity.WARNING, rule=RuleId.ROLLOUT_STUCK)

@@ -76,6 +76,15 @@ def test_groups_of_pods() -> None:
     assert stuck(fleet, limited(4)) == []
 
 
+def test_groups_that_may_surge_wait_whatever_may_be_unavailable() -> None:
+    """The way out that the message names is one."""
+    both = {"maxSurge": 1, "maxUnavailable": 1}
+    (problem,) = stuck(served(2, both, size=2), limited(4))
+    assert "set maxSurge to 0 and maxUnavailable to 1" in problem.reason
+    assert stuck(served(2, {"maxSurge": 0, "maxUnavailable": 1}, size=2), limited(4)) == []
+    assert stuck(served(2, both, size=2), limited(6)) == []
+
+
 def test_replicas_that_have_no_nodes_anyway_are_reported_as_such() -> None:
     where = limited(1)
     fleet = served(2, NEW_FIRST)

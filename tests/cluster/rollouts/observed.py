@@ -1,0 +1,171 @@
+"""Changes on the real controllers, with pods that become ready in steps.
+
+All pods that have a node and are not ready become ready at once, when the controllers and the scheduler have nothing
+left to do: every start takes the same simulated time, and a step is a wave.
+"""
+
+import datetime
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+
+from components.plan.rollouts import Rollout
+from livefleet.pods.kubelet import STRATEGIC, is_ready, is_running, ready_now
+from tests.cluster.rollouts.cases import GPU, KINDS, Case, Json
+from tests.cluster.waiting import eventually
+from toolkit.kube import Kube, KubeError
+
+_MANAGER = "test-rollouts"
+_QUIET = 2.0
+"""Seconds without a change after which nothing is left to do."""
+_PAUSE = 0.4
+_LONGEST = 60.0
+_PLENTY = 100
+_WAVES = 40
+
+
+@dataclass(slots=True)
+class Trial:
+    """One change in a namespace with a node of its own."""
+
+    kube: Kube
+    namespace: str
+    case: Case
+
+    def run(self) -> Rollout:
+        """Run the change, and return what happened."""
+        self._prepare()
+        case = self.case
+        self.kube.apply(case.body(self.namespace, changed=False), manager=_MANAGER)
+        eventually(self._replicas, f"{case}: the first pod")
+        while self._start(self._settled()):
+            pass
+        first = {pod["metadata"]["uid"] for pod in self._replicas()}
+        assert len(first) == case.before, case
+        return self._observe(first)
+
+    def _prepare(self) -> None:
+        kube, room = self.kube, self.case.room
+        kube.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}, manager=_MANAGER)
+        amounts = {"cpu": "100", "memory": "100Gi", "pods": "110", GPU: str(_PLENTY if room is None else room)}
+        annotations = {"kwok.x-k8s.io/node": "fake", "workbench/node": "there"}
+        labels = {"pool": self.namespace, "kubernetes.io/hostname": self.namespace}
+        node = {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": self.namespace, "annotations": annotations, "labels": labels},
+            "status": {"capacity": amounts, "allocatable": amounts},
+        }
+        kube.apply(node, manager=_MANAGER)
+        eventually(lambda: kube.list("v1", "ServiceAccount", self.namespace), "the service account")
+
+    def _observe(self, first: set[str]) -> Rollout:
+        case = self.case
+        common, most = min(case.before, case.after), max(case.before, case.after)
+        self.kube.apply(case.body(self.namespace, changed=True), manager=_MANAGER)
+        short = extra = waves = 0
+        while True:
+            replicas = self._settled()
+            short = max(short, common - sum(map(is_ready, replicas)))
+            extra = max(extra, len(replicas) - most)
+            if not self._start(replicas):
+                break
+            waves += 1
+            assert waves < _WAVES, case
+        last = replicas
+        gone = len(first - {pod["metadata"]["uid"] for pod in last})
+        return Rollout(
+            replicas=max(0, gone - max(0, case.before - case.after)),
+            short=short,
+            extra=extra,
+            waves=waves,
+            stuck=not self._is_done(last),
+            left=max(0, len(last) - case.after),
+        )
+
+    def _is_done(self, last: list[Json]) -> bool:
+        case = self.case
+        strategy = case.strategy.get("updateStrategy") or {}
+        rollout = case.strategy.get("rolloutStrategy") or {}
+        rolling = strategy.get("rollingUpdate") or rollout.get("rollingUpdateConfiguration") or {}
+        updated = sum(pod["spec"]["containers"][0]["image"] == "two" for pod in last[: case.after] if is_ready(pod))
+        wanted = 0 if strategy.get("type") == "OnDelete" else case.after - rolling.get("partition", 0)
+        ready = sum(map(is_ready, last[: case.after]))
+        return ready == case.after and updated >= wanted
+
+    def _replicas(self) -> list[Json]:
+        return _replicas(self.kube.list("v1", "Pod", self.namespace))
+
+    def _start(self, replicas: list[Json]) -> bool:
+        """Make all running pods ready; return whether any was not."""
+        starting = [pod for pod in replicas if is_running(pod) and not is_ready(pod)]
+        for pod in starting:
+            path = self.kube.path("v1", "Pod", pod["metadata"]["name"], self.namespace) + "/status"
+            body = ready_now(pod, datetime.datetime.now(datetime.UTC))
+            with suppress(KubeError):
+                self.kube.request("PATCH", path, body=body, content_type=STRATEGIC)
+        return bool(starting)
+
+    def _settled(self) -> list[Json]:
+        """Return the replicas when nothing changes any more."""
+        deadline = time.monotonic() + _LONGEST
+        last: object = None
+        since = time.monotonic()
+        while time.monotonic() < deadline:
+            pods = self.kube.list("v1", "Pod", self.namespace)
+            owners = self._owners()
+            seen = sorted((*map(_seen, pods), *map(_seen, owners)), key=str)
+            if seen != last or self._is_busy(pods, owners):
+                last, since = seen, time.monotonic()
+            elif time.monotonic() - since >= _QUIET:
+                return _replicas(pods)
+            time.sleep(_PAUSE)
+        raise AssertionError(f"{self.case}: it never came to rest")
+
+    def _owners(self) -> list[Json]:
+        """Return the workload, and the StatefulSet of its leaders."""
+        body = self.case.body(self.namespace, changed=False)
+        found = [self.kube.get(body["apiVersion"], body["kind"], "x", self.namespace)]
+        if body["kind"] == KINDS[-1]:
+            with suppress(KubeError):
+                found.append(self.kube.get("apps/v1", "StatefulSet", "x", self.namespace))
+        return found
+
+    def _is_busy(self, pods: list[Json], owners: list[Json]) -> bool:
+        """Whether the scheduler, the kubelet or a controller still has something to do."""
+        for owner in owners:
+            if (owner.get("status") or {}).get("observedGeneration", 0) < owner["metadata"]["generation"]:
+                return True
+        if any(pod["metadata"].get("deletionTimestamp") for pod in pods):
+            return True
+        if any(pod["spec"].get("nodeName") and not is_running(pod) for pod in pods):
+            return True
+        replicas = _replicas(pods)
+        if self.case.kind == KINDS[-1] and len(replicas) != owners[-1]["spec"]["replicas"]:
+            return True
+        bound = sum(bool(pod["spec"].get("nodeName")) for pod in replicas)
+        free = (_PLENTY if self.case.room is None else self.case.room) - bound
+        # The scheduler tries a pod again up to ten seconds after another one has ended.
+        return bool(free > 0 and bound < len(replicas))
+
+    def clean(self) -> None:
+        """Delete everything."""
+        body = self.case.body(self.namespace, changed=False)
+        self.kube.delete(body["apiVersion"], body["kind"], "x", self.namespace)
+        self.kube.delete("v1", "Namespace", self.namespace)
+        self.kube.delete("v1", "Node", self.namespace)
+
+
+def _replicas(pods: list[Json]) -> list[Json]:
+    """Return the pods that make up replicas, of groups the leaders, in order."""
+    alive = [pod for pod in pods if not _is_worker(pod) and not pod["metadata"].get("deletionTimestamp")]
+    return sorted(alive, key=lambda pod: str(pod["metadata"]["name"]))
+
+
+def _seen(body: Json) -> tuple[str, str]:
+    return body["metadata"]["uid"], body["metadata"]["resourceVersion"]
+
+
+def _is_worker(pod: Json) -> bool:
+    index = (pod["metadata"].get("labels") or {}).get("leaderworkerset.sigs.k8s.io/worker-index", "0")
+    return bool(index != "0")
