@@ -10,7 +10,9 @@ import pulumi
 from components.contract.tables import load_table
 from components.fleet.objects import Object
 from components.fleet.rendered import Rendered
+from components.fleet.workloads import PATCH_FORCE
 from components.plan.plan import Plan
+from components.plan.timeouts.objects import WAIT_FOR
 
 from .adopted_settings import AdoptedSettings
 
@@ -48,6 +50,7 @@ class Imports:
         if name not in self._names:
             return None
         self._left.pop(name, None)
+        props["metadata"] = _as_it_runs(props["metadata"])
         parts = (props["metadata"].get("namespace"), props["metadata"]["name"])
         options = pulumi.ResourceOptions(
             import_="/".join(part for part in parts if part),
@@ -55,6 +58,18 @@ class Imports:
             ignore_changes=_undeclared(name, props),
         )
         return pulumi.ResourceTransformationResult(props, pulumi.ResourceOptions.merge(args.opts, options))
+
+
+def _as_it_runs(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata without the annotations for the provider that a fleet adds: an import shows no change.
+
+    The provider takes fields from others even without (enablePatchForce).
+    """
+    annotations = dict(metadata.get("annotations") or {})
+    for name in (PATCH_FORCE, WAIT_FOR):
+        annotations.pop(name, None)
+    rest = {key: value for key, value in metadata.items() if key != "annotations"}
+    return {**rest, "annotations": annotations} if annotations else rest
 
 
 def without_omitted(planned: Plan, adopted: AdoptedSettings) -> Plan:

@@ -15,6 +15,8 @@ from .shapes import PodTemplate, WorkloadShape, shape_of
 
 REPLICAS = "spec.replicas"
 """The field that autoscalers set."""
+PATCH_FORCE = "pulumi.com/patchForce"
+"""Annotation with which the provider takes fields from other managers (``patchForce`` in provider/pkg/await)."""
 LWS_VARIABLES = GroupVariables("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX")
 """Environment variables that the LeaderWorkerSet controller sets in every pod."""
 
@@ -281,3 +283,18 @@ def by_set(workloads: Iterable[Workload]) -> dict[tuple[str, str], list[Workload
     for workload in workloads:
         sets.setdefault((workload.namespace, workload.set_name), []).append(workload)
     return sets
+
+
+def with_own_replicas(body: Object) -> Object:
+    """Return a workload that takes its replicas back from an autoscaler that it had; other objects unchanged.
+
+    The autoscaler owns the field then, so that an update with another number is a conflict; with the number from
+    before, Pulumi sees no difference, and the autoscaler's number stays. The annotation is a difference, and with it
+    the provider takes the field.
+    """
+    spec = body.get("spec")
+    if shape_of(body) is None or not isinstance(spec, Mapping) or "replicas" not in spec:
+        return body
+    metadata = body["metadata"]
+    annotations = {PATCH_FORCE: "true", **(metadata.get("annotations") or {})}
+    return {**body, "metadata": {**metadata, "annotations": annotations}}

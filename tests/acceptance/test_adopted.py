@@ -1,27 +1,25 @@
 """An adopted fleet under the real Pulumi CLI: the import file is accepted, and the preview shows no change."""
 
-import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from tests.acceptance.conftest import REAL
+from tests.acceptance.conftest import OWN, REAL, ROOT
+from tests.acceptance.test_pulumi_cli import needs_cli
 from tests.adopting import support
 from toolkit.kube import Kube
 from workbench.cli import app
 from workbench.cluster.cluster import Running
+from workbench.engine.pulumi_cli import PulumiCli
 
 NAMESPACE = "adopt-cli"
 PROGRAM = "from stacks.program import run\n\nrun()\n"
-ROOT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.skipif(REAL is None, reason="there is no pulumi CLI on the PATH")
+pytestmark = needs_cli
 
 
 @pytest.fixture
@@ -45,7 +43,7 @@ def running(kube: Kube) -> Iterator[str]:
 
 
 def test_the_import_file_is_accepted_and_the_preview_shows_no_change(
-    kube: Kube, cluster: Running, running: str, tmp_path: Path
+    kube: Kube, cluster: Running, running: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = support.identity(support.everything(kube, running))
     folder = tmp_path / "fleet"
@@ -54,35 +52,33 @@ def test_the_import_file_is_accepted_and_the_preview_shows_no_change(
     (folder / "__main__.py").write_text(PROGRAM)
     manifest = folder / "Pulumi.yaml"
     manifest.write_text(manifest.read_text().replace("    virtualenv: .venv\n", ""))
-    (tmp_path / "backend").mkdir()
+    # An installed CLI runs the program with the first python of the PATH.
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    for name in OWN:
+        monkeypatch.delenv(name, raising=False)
 
-    def pulumi(*arguments: str) -> str:
-        environment = {
-            **os.environ,
-            # The CLI runs the program with the first python of the PATH.
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "PULUMI_BACKEND_URL": f"file://{tmp_path / 'backend'}",
-            "PULUMI_CONFIG_PASSPHRASE": "",
-            "PYTHONPATH": str(ROOT),
-        }
-        done = subprocess.run(
-            ["pulumi", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    pulumi("stack", "init", "prod")
-    file = ".workbench/import.prod.json"
-    pulumi("import", "--stack", "prod", "--file", file, "--protect=false", "--generate-code=false", "--yes")
-    assert operations(pulumi("preview", "--stack", "prod", "--json")) == {"same"}
-    pulumi("up", "--stack", "prod", "--yes", "--skip-preview")
-    assert operations(pulumi("preview", "--stack", "prod", "--json")) == {"same"}
+    if REAL is None:
+        (tmp_path / "bin").mkdir()
+        host = tmp_path / "bin" / "pulumi-language-python"
+        host.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tests.real_engine.language_host\n')
+        host.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{host.parent}{os.pathsep}{os.environ['PATH']}")
+    cli = PulumiCli(folder, "prod", tmp_path / "state", str(cluster.kubeconfig))
+    assert cli.outputs() == {}  # creates the stack
+    file = str(folder / ".workbench/import.prod.json")
+    options = ("--file", file, "--protect=false", "--generate-code=false", "--yes")
+    cli._capture("import", "--stack", "prod", *options)
+    assert operations(cli) == {"same"}
+    assert cli.up(yes=True) == 0
+    assert operations(cli) == {"same"}
     assert support.identity(support.everything(kube, running)) == before
-    pulumi("destroy", "--stack", "prod", "--yes", "--skip-preview")
+    assert cli.destroy(yes=True) == 0
     assert support.identity(support.everything(kube, running)) == before
 
 
-def operations(preview: str) -> set[str]:
+def operations(cli: PulumiCli) -> set[str]:
     """Return the operations of a preview, of whatever resource."""
-    steps: list[dict[str, Any]] = json.loads(preview)["steps"]
+    steps = cli._previewed()["steps"]
+
     return {step["op"] for step in steps}

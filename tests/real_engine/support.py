@@ -24,7 +24,10 @@ for body in settings["objects"]:
     group, _, version = body["apiVersion"].rpartition("/")
     token = f"kubernetes:{group or 'core'}/{version}:{body['kind']}"
     options = pulumi.ResourceOptions(
-        provider=provider, depends_on=before, custom_timeouts=pulumi.CustomTimeouts(**settings["timeouts"])
+        provider=provider,
+        depends_on=before,
+        custom_timeouts=pulumi.CustomTimeouts(**settings["timeouts"]),
+        ignore_changes=settings["kept"].get(body["metadata"]["name"]),
     )
     resource = pulumi.CustomResource(token, body["metadata"]["name"], body, options)
     if body["kind"] == "Namespace":
@@ -44,11 +47,13 @@ class RealStack:
         (folder / "__main__.py").write_text(PROGRAM)
         self.folder = folder
         self.kubeconfig = kubeconfig
+        self.kept: dict[str, list[str]] = {}
+        """Fields that updates leave alone, by the name of the object."""
         self.cli = PulumiCli(folder, "dev", folder / ".workbench", str(kubeconfig))
 
     def write(self, objects: Iterable[Mapping[str, Any]], **timeouts: str) -> None:
         """Write the objects of the next run, and how long it may wait for each: ``create="20s"``."""
-        content = {"objects": list(objects), "timeouts": timeouts}
+        content = {"objects": list(objects), "timeouts": timeouts, "kept": self.kept}
         (self.folder / "objects.yaml").write_text(yaml.safe_dump(content))
 
     def up(self, objects: Iterable[Mapping[str, Any]], **timeouts: str) -> int:

@@ -14,7 +14,7 @@ from ..starts.longest import longest_start
 SKIP_AWAIT = "pulumi.com/skipAwait"
 """The annotation with which the provider does not wait for an object, neither until it is ready nor until a workload
 is deleted (``DeletedCondition`` in metadata/overrides.go)."""
-_WAIT_FOR = "pulumi.com/waitFor"
+WAIT_FOR = "pulumi.com/waitFor"
 _TIMEOUT = "pulumi.com/timeoutSeconds"
 """An annotation that a timeout of the resource would override (``TimeoutDuration`` in metadata/overrides.go)."""
 _NAMESPACE = "core/Namespace"
@@ -34,7 +34,7 @@ def provider_timeouts(body: Object) -> Timeouts | None:
     row = table["kinds"].get(_kind(body))
     if row is not None:
         return Timeouts(_minutes(row["minutes"]), _minutes(row["minutes"]), deletion)
-    if _WAIT_FOR in annotations:
+    if WAIT_FOR in annotations:
         return Timeouts(_minutes(table["annotated"]), _minutes(table["annotated"]), deletion)
     if _kind(body) == _NAMESPACE or shape_of(body):
         return deletion_timeouts()
@@ -60,7 +60,7 @@ def object_timeouts(body: Object, pods: Timeouts = NO_PODS) -> Timeouts | None:
     if table["kinds"].get(_kind(body), {}).get("fixed"):
         # A longer timeout would be without effect.
         return provided.at_least(Timeouts(delete=pods.delete))
-    is_annotated = _WAIT_FOR in (body["metadata"].get("annotations") or {})
+    is_annotated = WAIT_FOR in (body["metadata"].get("annotations") or {})
     # What waits for a status but has no pods is a gateway with its load balancer.
     balanced = is_balanced(body) or (is_annotated and pods == NO_PODS)
     deletion = _minutes(table["balancer_deletion"]) if balanced or _kind(body) == _NAMESPACE else 0
@@ -122,9 +122,9 @@ def until_ready(body: Object, condition: str = "") -> Object:
     awaited = condition or (shape.ready_condition if shape else "")
     metadata = body["metadata"]
     annotations = metadata.get("annotations") or {}
-    if not awaited or _WAIT_FOR in annotations or SKIP_AWAIT in annotations:
+    if not awaited or WAIT_FOR in annotations or SKIP_AWAIT in annotations:
         return body
-    annotations = {**annotations, _WAIT_FOR: f"condition={awaited}"}
+    annotations = {**annotations, WAIT_FOR: f"condition={awaited}"}
     return {**body, "metadata": {**metadata, "annotations": annotations}}
 
 

@@ -30,7 +30,7 @@ from ...families import member_of
 from ...fleet.nodes.groups import NodeGroupDemand
 from ...fleet.objects import Key, Object, is_core_service, key_of
 from ...fleet.rendered import Rendered
-from ...fleet.workloads import REPLICAS
+from ...fleet.workloads import REPLICAS, with_own_replicas
 from ...plan.access import charts_for
 from ...plan.costs.bill import Bill
 from ...plan.namespaces import is_namespace, namespace_objects
@@ -55,7 +55,7 @@ from .objects import KubernetesObject, kubernetes_object, token
 from .simulated_nodes import SimulatedNodes
 from .site import Site
 from .waiting import custom_timeouts
-from .workload_component import WorkloadComponent, added_name
+from .workload_component import WorkloadComponent, added_name, kept_fields
 
 _NodeKind = frozenset[tuple[str, str]]
 """The labels by which pods choose nodes."""
@@ -216,6 +216,8 @@ class ModelFleet(pulumi.ComponentResource):
         if key_of(value) in self._planned.scaled:
             # As in Workload.kept_fields: the autoscaler owns the replicas, and must not lose them at an update.
             opts.ignore_changes = [REPLICAS]
+        else:
+            value = with_own_replicas(value)
         opts.aliases = [*(opts.aliases or ()), *self._former.of_member(kind, value)]
         return self._object(value, name, opts) if is_core_service(value) else kubernetes_object(value, name, opts)
 
@@ -290,10 +292,13 @@ class ModelFleet(pulumi.ComponentResource):
             options = self._child(before)
             options.aliases = self._former.of_component(item)
             return component.from_rendered(name, registered, options, partial(self._former.of_object, item))
+        kept = kept_fields(replace(item, scaled=self._planned.scaled))
         for value in item.objects:
             child, options = f"{name}{added_name(value, item.name)}", self._child(before)
+            options.ignore_changes = kept.get(id(value)) or None
             options.aliases = self._former.of_object(item, value)
-            self._shared[key_of(value)] = self._object(value, child, options)
+            own = value if options.ignore_changes else with_own_replicas(value)
+            self._shared[key_of(value)] = self._object(own, child, options)
         return None
 
     def _dependencies(self, item: Rendered) -> list[pulumi.Resource]:

@@ -15,7 +15,7 @@ from ...fleet.options import Options
 from ...fleet.rendered import Rendered
 from ...fleet.shapes import shape_of
 from ...fleet.timeouts import Waits
-from ...fleet.workloads import REPLICAS
+from ...fleet.workloads import REPLICAS, with_own_replicas
 from ...plan.environment import Environment
 from ...plan.plan import plan
 from ...plan.timeouts.planned import as_registered
@@ -113,8 +113,7 @@ class WorkloadComponent(pulumi.ComponentResource):
         """Create the objects, autoscalers after their targets, and set the URLs of load balancers."""
         endpoints = {id(endpoint.body): endpoint for endpoint in rendered.endpoints}
         targets = {id(scaler.body): scaler.target for scaler in rendered.autoscalers}
-        kept = {id(workload.body): list(workload.kept_fields) for workload in rendered.workloads}
-        kept |= {id(value): [REPLICAS] for value in rendered.objects if key_of(value) in rendered.scaled}
+        kept = kept_fields(rendered)
         created: dict[Key, KubernetesObject] = {}
         for value in rendered.objects:
             scaled = [created[target] for target in (targets.get(id(value)),) if target in created]
@@ -126,6 +125,8 @@ class WorkloadComponent(pulumi.ComponentResource):
             options.aliases = former(value)
             options.custom_timeouts = custom_timeouts(rendered.timeouts.get(key_of(value)))
             registered = as_registered(value, rendered.waits, rendered)
+            if not options.ignore_changes:
+                registered = with_own_replicas(registered)
             child = kubernetes_object(registered, logical_name(name, rendered.name, value), options)
             created[key_of(value)] = child
             endpoint = endpoints.get(id(value))
@@ -144,6 +145,12 @@ class ReferencedComponent(WorkloadComponent):
         """Return the manifest."""
         self.manifest = rendered.source.resource.wire()
         return {"manifest": self.manifest}
+
+
+def kept_fields(item: Rendered) -> dict[int, list[str]]:
+    """Return the fields of the objects of a resource that updates must leave alone, by their identity in memory."""
+    kept = {id(workload.body): list(workload.kept_fields) for workload in item.workloads}
+    return kept | {id(value): [REPLICAS] for value in item.objects if key_of(value) in item.scaled}
 
 
 def _at_load_balancer(url: str, status: Mapping[str, Any] | None) -> str:

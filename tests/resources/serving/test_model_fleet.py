@@ -11,6 +11,7 @@ from pulumi.runtime import mocks
 from components.families import objects
 from components.fleet.objects import key_of
 from components.fleet.options import Options
+from components.fleet.workloads import with_own_replicas
 from components.plan.rendering import render_fleet
 from components.resources.serving.arguments import whole_numbers
 from components.resources.serving.fleet.args import ModelFleetArgs
@@ -54,9 +55,9 @@ def of_kubernetes(recorded: Recorded) -> dict[tuple[str, str, str], Any]:
 
 @pytest.mark.parametrize("preview", [False, True])
 def test_inputs_are_what_rendering_says(preview: bool) -> None:
-    """Nothing is decided while resources are registered: each object is the rendered one."""
+    """Each object is the rendered one, but for the annotation with which updates take replicas back."""
     rendered = render_fleet(objects(SMALL).resources, Options(namespace="models")).rendered
-    expected = {key_of(body): whole_numbers(body) for item in rendered for body in item.objects}
+    expected = {key_of(body): whole_numbers(with_own_replicas(body)) for item in rendered for body in item.objects}
     for namespace in ("models", "team"):
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
         expected["Namespace", "", namespace] = body
