@@ -179,8 +179,10 @@ class Engine:
             fixed = {path.partition(".")[0] for path in facts_of(declared.type, declared.inputs).forces_new}
             ignored = {path for path in declared.ignored if "." not in path}
             gone = {each.declared.urn for each in found}
-            if declared.provider in gone or any(
-                origins & gone and name in fixed - ignored for name, origins in declared.origins.items()
+            if (
+                declared.provider in gone
+                or gone.intersection(declared.goes_with)
+                or any(origins & gone and name in fixed - ignored for name, origins in declared.origins.items())
             ):
                 found.append(other)
                 self._deleted_first[declared.urn] = other

@@ -86,6 +86,23 @@ class TestEngine:
         assert kinds(outcome) == {"Cluster": "replaced", "NodeGroup": "replaced"}
         assert {live.turn for live in world.live.values()} == {1}
 
+    @pytest.mark.parametrize("tied", [True, False])
+    def test_objects_are_in_the_new_cluster_if_their_provider_goes_with_the_former_one(self, tied: bool) -> None:
+        """The identifier of the cluster, region and name, is the same, so that nothing else replaces the provider."""
+
+        def fleet(cidr: str) -> Program:
+            cluster = made(CLUSTER, {"name": "c", "kubernetesNetworkConfig": {"serviceIpv4Cidr": cidr}})
+            provider = made("pulumi:providers:kubernetes", {"kubeconfig": id_of(CLUSTER)}, cluster.urn)
+            provider = dataclasses.replace(provider, goes_with=(cluster.urn,) if tied else ())
+            body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "ml"}}
+            object_ = made("kubernetes:core/v1:ConfigMap", body, provider.urn)
+            return program(cluster, provider, dataclasses.replace(object_, provider=provider.urn))
+
+        _, outcome = ups(World(), fleet("172.20.0.0/16"), fleet("172.21.0.0/16"))
+        assert outcome.failed == ""
+        assert (kinds(outcome).get("ConfigMap") == "replaced") is tied
+        assert (outcome.lost == []) is tied
+
     def test_protection(self) -> None:
         before = program(made(VPC, {"cidrBlock": "10.0.0.0/16"}, protected=True))
         replaced, removed = program(made(VPC, {"cidrBlock": "10.1.0.0/16"}, protected=True)), program()

@@ -118,13 +118,6 @@ def _cluster_replaced(change: Transition) -> Iterator[RefusedChange]:
         return
     paths = [path for path in _CLUSTER_SETTINGS if path in change.changed]
     found = "; ".join(_found(change, path, named=len(paths) > 1) for path in paths) or f"{change.title} is replaced"
-    missing = ""
-    if not {"name", "region"} & {*paths}:
-        # The Kubernetes provider knows a cluster by region and name.
-        missing = (
-            ". Pulumi would still know the objects of the former cluster, and create them in the new one only after "
-            "`pulumi refresh` and another `pulumi up`"
-        )
     protected = ""
     if _at(change.before, "deletionProtection") is True:
         protected = "; EKS refuses to delete it as long as it has deletion protection"
@@ -132,7 +125,7 @@ def _cluster_replaced(change: Transition) -> Iterator[RefusedChange]:
         RuleId.CHANGE_REPLACES_CLUSTER,
         _CLUSTER_SETTINGS[paths[0]] if paths else "",
         f"{found}; EKS cannot change this in place, so that the cluster is deleted with everything in it before a "
-        f"new one is created{protected}{missing}; restore the former value. For a cluster with the new one, "
+        f"new one is created{protected}; restore the former value. For a cluster with the new one, "
         f"{_SECOND_STACK}",
         change.title,
         paths[0] if paths else "",

@@ -202,6 +202,13 @@ class Cascade:
         deleted, title = self._old[urn].urn, self._new[urn].title
         for other, old in self._old.items():
             new = self._new[other]
+            # What is deleted with it is, and so is what such a provider manages (calculateDependentReplacements).
+            whole = deleted in old.goes_with or old.provider == deleted
+            if whole and other not in self._deleted_first:
+                path = PROVIDER if old.provider == deleted else "deletedWith"
+                self._force(other, FieldDifference(path, title, f"{title}, replaced", replaces=True))
+                self._delete_first(other)
+                continue
             fixed = self._fixed(old, new)
             ignored = [parse_path(path) for path in old.ignored]
             for name, origins in sorted(old.comes_from.items()):

@@ -193,7 +193,9 @@ class Cluster(pulumi.ComponentResource):
             # Adopts objects whose creation a killed run had begun. In an existing cluster they may belong to others.
             upsert_existing_objects=None if args.get("existing") else True,
             enable_patch_force=args.get("enable_patch_force") or None,
-            opts=self._child(depends_on=self.ready),
+            # A new control plane is another cluster, also under the same region and name: its provider is replaced
+            # with it, and all objects with the provider. Otherwise they would exist in the state alone.
+            opts=self._child(depends_on=self.ready, deleted_with=None if args.get("existing") else cluster),
         )
         self.register_outputs(
             {

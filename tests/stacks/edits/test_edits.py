@@ -12,7 +12,7 @@ from components.plan.review.review import Review
 from tests.provider_model.agreement import refusals, update
 from tests.provider_model.engine import Engine, Kind, Outcome
 from tests.provider_model.world import CLUSTER, World
-from tests.stacks.edits.cases import Case, cases
+from tests.stacks.edits.cases import Case, bases, cases
 from tests.stacks.shipped import Clock
 
 
@@ -34,6 +34,17 @@ def test_edit(case: Case) -> None:
     if outcome is None and after.resources:
         deserved = Engine(world, after).run()
         assert deserved.failed or deserved.lost or deserved.without_effect or _loses_cluster(deserved)
+
+
+@pytest.mark.parametrize("setting", [{"cluster.serviceCidr": "172.21.0.0/16"}, {"clusterName": "other"}])
+def test_no_object_of_a_replaced_cluster_stays_in_the_state_alone(setting: dict[str, str]) -> None:
+    """What ``pulumi up`` does of which nobody has asked ``plan``: all of it is in the new cluster."""
+    before = bases()["managed"]
+    world = World()
+    assert Engine(world, before.program()).run().failed == ""
+    outcome = Engine(world, before.changed({"set": setting}).program()).run()
+    assert (outcome.failed, [text for text in outcome.lost if "cluster that was replaced" in text]) == ("", [])
+    assert _loses_cluster(outcome)
 
 
 def _loses_cluster(outcome: Outcome) -> bool:

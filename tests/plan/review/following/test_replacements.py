@@ -8,6 +8,8 @@ from pulumi_aws import autoscaling, ec2, eks, iam
 
 from components.plan.review.resources import PROTECTED, RETAINED
 from components.plan.review.review import ChangeKind
+from components.resources.serving.kubernetes_provider import KubernetesProvider
+from components.resources.serving.objects import kubernetes_object
 from tests.plan.review.following.programs import Program, Thing, change_of, changes, review_of
 
 Options = pulumi.ResourceOptions
@@ -83,6 +85,31 @@ def test_a_dependent_that_can_stay_does() -> None:
     """``description`` of a role changes in place, whatever it comes from."""
     found = changes(node_group("own"), node_group("own", ami_type="AL2023_x86_64_STANDARD"))
     assert [each for each in found if each[1] == "role"] == []
+
+
+def in_a_cluster(cidr: str, *, tied: bool) -> Program:
+    """An object in a cluster whose provider has the same identifier whatever the cluster is."""
+
+    def run() -> None:
+        network = {"service_ipv4_cidr": cidr}
+        cluster = eks.Cluster(
+            "cluster", name="c", role_arn="r", vpc_config={"subnet_ids": ["s"]}, kubernetes_network_config=network
+        )
+        opts = pulumi.ResourceOptions(deleted_with=cluster if tied else None)
+        provider = KubernetesProvider("k8s", kubeconfig=cluster.endpoint, cluster_identifier="us-east-1/c", opts=opts)
+        value = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "ml"}}
+        kubernetes_object(value, "object", pulumi.ResourceOptions(provider=provider))
+
+    return run
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_objects_of_a_replaced_cluster_are_created_in_the_new_one(tied: bool) -> None:
+    """Only if their provider goes with the cluster (calculateDependentReplacements in step_generator.go)."""
+    found = changes(in_a_cluster("172.20.0.0/16", tied=tied), in_a_cluster("172.21.0.0/16", tied=tied))
+    assert (("replaced", "object") in found) is tied
+    assert (("replaced", "k8s") in found) is tied
+    assert ("replaced", "cluster") in found
 
 
 def test_why_it_goes_with_another_is_said() -> None:
