@@ -89,12 +89,14 @@ class PodSet(NamedTuple):
         front: Labels of the pods that receive requests.
         group: Labels of all pods that communicate with one another; None if pods are independent.
         prefix: Prefix of the pod names, if that is not the name of their workload.
+        replicas: Labels of all pods of its replicas, of no other set's; None if only those in ``front`` have some.
     """
 
     name: str
     front: Mapping[str, str]
     group: Mapping[str, str] | None = None
     prefix: str = ""
+    replicas: Mapping[str, str] | None = None
 
 
 class PodPriority(NamedTuple):
@@ -244,7 +246,8 @@ class Workload:
         """Its own pods; those of its set if no workload object owns them."""
         if self.bare and self.part_of is not None:
             return self.part_of
-        return PodSet(self.name, *self.shape.labels_of(self.body))
+        front, group = self.shape.labels_of(self.body)
+        return PodSet(self.name, front, group, replicas=group)
 
     @property
     def pod_set(self) -> PodSet:
@@ -265,6 +268,11 @@ class Workload:
     def selector(self) -> dict[str, str]:
         """Labels of the pods of its set that receive requests."""
         return dict(self.pod_set.front)
+
+    @property
+    def evicted(self) -> dict[str, str]:
+        """Labels of the pods of its set whose eviction ends a replica."""
+        return dict(self.pod_set.replicas or self.pod_set.front)
 
     @property
     def group(self) -> dict[str, str] | None:

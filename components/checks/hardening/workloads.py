@@ -105,12 +105,15 @@ def _classes() -> Mapping[str, Object]:
 def _budget(workload: Workload) -> Object:
     """Let drains evict one replica at a time.
 
-    For groups, the budget selects leaders: over all pods it would count pods, not replicas. Pods that are not ready
-    may always be evicted; otherwise a model that never becomes ready would block a drain indefinitely.
+    Losing any pod of a group restarts all of it, so the budget of groups selects all pods: after the first eviction,
+    none is allowed until the whole group is ready again. The disruption controller adds up the pods of the
+    StatefulSets of leaders and workers (kubernetes/kubernetes v1.36.3, pkg/controller/disruption: getExpectedScale).
+    Pods that are not ready may always be evicted; otherwise a model that never becomes ready would block a drain
+    indefinitely.
     """
     spec = {
         "maxUnavailable": 1,
-        "selector": {"matchLabels": workload.selector},
+        "selector": {"matchLabels": workload.evicted},
         "unhealthyPodEvictionPolicy": "AlwaysAllow",
     }
     return new_object("policy/v1", "PodDisruptionBudget", workload.set_name, workload.namespace, spec)

@@ -438,7 +438,7 @@ def _left(rollout: Rollout, new: WorkloadState) -> str:
     amount = f"{rollout.left} {'group' if rollout.left == 1 else 'groups'}"
     gpus = rollout.left * new.accelerators
     needs = f"{gpus} {'accelerator' if gpus == 1 else 'accelerators'}"
-    return f"{amount} of the surge ({needs}) remain after the update, until the partition is 0"
+    return f"{amount} of the surge ({needs}) remain{'s' * (rollout.left == 1)} until the partition is 0"
 
 
 def _recreation(new: WorkloadState, site: _Surroundings, causes: tuple[str, ...], *, new_image: bool) -> Blast:

@@ -121,7 +121,7 @@ def _state(item: Rendered, workload: Workload, planned: Plan, least: Mapping[Key
 def _evicted_at_once(item: Rendered, workload: Workload) -> int | None:
     """Return the limit of the disruption budget that is rendered with a workload; None without one."""
     for body in item.others:
-        if body["kind"] == "PodDisruptionBudget" and body["spec"]["selector"]["matchLabels"] == workload.selector:
+        if body["kind"] == "PodDisruptionBudget" and body["spec"]["selector"]["matchLabels"] == workload.evicted:
             return int(body["spec"]["maxUnavailable"])
     return None
 

@@ -34,15 +34,22 @@ class Trial:
 
     def run(self) -> Rollout:
         """Run the change, and return what happened."""
+        self.start()
+        return self._observe({pod["metadata"]["uid"] for pod in self.replicas()})
+
+    def start(self) -> None:
+        """Start the workload as it is before the change."""
         self._prepare()
         case = self.case
         self.kube.apply(case.body(self.namespace, changed=False), manager=_MANAGER)
-        eventually(self._replicas, f"{case}: the first pod")
+        eventually(self.replicas, f"{case}: the first pod")
+        self.ready()
+        assert len(self.replicas()) == case.before, case
+
+    def ready(self) -> None:
+        """Make all pods ready, step by step."""
         while self._start(self._settled()):
             pass
-        first = {pod["metadata"]["uid"] for pod in self._replicas()}
-        assert len(first) == case.before, case
-        return self._observe(first)
 
     def _prepare(self) -> None:
         kube, room = self.kube, self.case.room
@@ -93,7 +100,8 @@ class Trial:
         ready = sum(map(is_ready, last[: case.after]))
         return ready == case.after and updated >= wanted
 
-    def _replicas(self) -> list[Json]:
+    def replicas(self) -> list[Json]:
+        """Return the pods that make up replicas, of groups the leaders, in order."""
         return _replicas(self.kube.list("v1", "Pod", self.namespace))
 
     def _start(self, replicas: list[Json]) -> bool:

@@ -128,6 +128,33 @@ def test_the_size_of_groups_is_part_of_their_template() -> None:
     assert updated(groups(), "spec.leaderWorkerTemplate.size", 4).disruption is Interruption.GAP
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "restarts"),
+    [
+        ({"subdomainPolicy": "Shared"}, "UniquePerReplica", True),
+        (None, "Shared", False),
+        (None, "UniquePerReplica", True),
+    ],
+)
+def test_the_subdomains_of_groups_are_part_of_their_revision(
+    before: dict[str, str] | None, after: str, restarts: bool
+) -> None:
+    """Shared is the default of the webhook (kubernetes-sigs/lws v0.9.0, pkg/webhooks/leaderworkerset_webhook.go)."""
+    body = groups()
+    body["spec"] |= {"networkConfig": before} if before else {}
+    head = changed(body, "spec.networkConfig", {"subdomainPolicy": after})
+    found = one(revision(workload(body, (2, 2, 2))), revision(workload(head, (2, 2, 2))))
+    assert found.disruption is (Interruption.GAP if restarts else Interruption.NONE)
+
+
+def test_groups_of_a_surge_remain_with_a_partition() -> None:
+    path = "spec.leaderWorkerTemplate.workerTemplate.spec.containers.0.image"
+    body = groups(maxUnavailable=1, maxSurge=1, partition=2)
+    found = updated(body, path, "other:v2", replicas=(4, 4, 4))
+    assert (found.replicas, found.waves) == (2, 3)
+    assert found.warning == "1 group of the surge (1 accelerator) remains until the partition is 0"
+
+
 def test_a_partition_keeps_groups_as_they_are() -> None:
     path = "spec.leaderWorkerTemplate.workerTemplate.spec.containers.0.image"
     found = updated(groups(partition=2), path, "other:v2", replicas=(2, 2, 2))

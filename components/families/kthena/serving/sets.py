@@ -126,6 +126,7 @@ def _pod_set(serving: ServingContext, role: RolePods) -> PodSet:
         front=entry_labels(serving.name, role.name),
         group=serving_labels(serving.name),
         prefix=serving.name,
+        replicas=role_labels(serving.name, role.name),
     )
 
 
