@@ -40,9 +40,3 @@ def test_rows_have_as_many_cells_as_their_head() -> None:
         cells = line.replace("\\|", "").count("|")
         width = cells if not before.startswith("|") else width
         assert cells == width, line
-
-
-def test_the_page_of_the_live_fleet_names_what_its_groups_do_otherwise() -> None:
-    page = (ROOT / "docs/live.md").read_text(encoding="utf-8")
-    assert "may recreate a group twice" in page
-    assert "treats `maxSurge` as\n0" in page
