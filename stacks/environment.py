@@ -66,7 +66,8 @@ def deploy(settings: Settings) -> None:
     imports.warn_about_unused(settings.file)
     # The plain values instead of one output each: an unknown address then leaves the rest known at preview.
     for name, value in fleet.described.items():
-        pulumi.export(name, value)
+        if value or name != "adapterRules":
+            pulumi.export(name, value)
     if aws is not None:
         from .dns import gateway_name, to_provide
 

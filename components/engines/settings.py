@@ -85,6 +85,12 @@ class Setting(StrEnum):
     CACHE_TYPE_V = "cache_type_v"
 
     # Distribution over accelerators and host memory.
+    NODES = "nodes"
+    """Number of pods that run the engine together."""
+    NODE_RANK = "node_rank"
+    """Index of the pod among them."""
+    HEADLESS = "headless"
+    """Joins the others without an API of its own."""
     TENSOR_PARALLEL = "tensor_parallel"
     PIPELINE_PARALLEL = "pipeline_parallel"
     DATA_PARALLEL = "data_parallel"

@@ -70,6 +70,7 @@ class Autoscaler:
         reads_pods: Whether the controller scrapes the pods itself, so that no metrics API is needed.
         target_known: Whether the resource that the target is rendered from exists; a missing workload is then
             reported at that resource.
+        target_elsewhere: Whether a workload that is missing here may exist in the cluster all the same.
         sized: The sizing result that its upper bound comes from, if any.
         is_written: Whether it is a manifest of its own, which is created unchanged.
     """
@@ -80,6 +81,7 @@ class Autoscaler:
     operated: bool = False
     reads_pods: bool = False
     target_known: bool = False
+    target_elsewhere: bool = False
     sized: SizedBound | None = None
     is_written: bool = False
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..contract.findings.ids import RuleId
 from ..contract.names import LABEL_LENGTH
-from ..contract.problems import Problem
+from ..contract.problems import Problem, Severity
 from ..contract.schema.builtin import is_namespaced
 from .autoscalers import Autoscaler
 from .objects import Key, Object, key_of
@@ -175,10 +175,20 @@ def attach_autoscalers(rendered: Iterable[Rendered]) -> tuple[list[Problem], tup
                 continue
             if scaler.target not in owners and not scaler.target_known:
                 known = sorted(f"{key[0]} {key[2]!r}" for key in owners if key[1] == namespace)
-                reason = (
-                    f"no {kind} named {name!r} in namespace {namespace!r} (available: "
-                    f"{', '.join(known) or 'none'}); correct the name, or add it"
+                missing = (
+                    f"no {kind} named {name!r} in namespace {namespace!r} (available: {', '.join(known) or 'none'}); "
+                    "correct the name, or add it"
                 )
+                if scaler.target_elsewhere:
+                    problems.append(
+                        scaler.origin_of("scaleTargetRef").problem(
+                            f"{missing}, unless it exists in the cluster",
+                            Severity.WARNING,
+                            RuleId.REFERENCE_ELSEWHERE,
+                        )
+                    )
+                else:
+                    reason = missing
             elif scaler.target in scalers:
                 other_item, other = scalers[scaler.target]
                 reason = (

@@ -36,6 +36,7 @@ class Environment:
         hardening: Security and availability settings of pods.
         network_policies: Whether only gateway and monitoring may connect to the models.
         scraper: Namespace of an existing Prometheus; None if not set.
+        adapter_config_map: Namespace and name of a ConfigMap with the rules for an existing adapter; None for none.
         cloud: The cloud with its nodes; None without one.
         simulated: Whether all nodes are simulated, exactly as the models need them.
         claims: Claims to create in every namespace of models, each bound to a PersistentVolume.
@@ -56,6 +57,7 @@ class Environment:
     hardening: Hardening = field(default_factory=Hardening)
     network_policies: bool = False
     scraper: str | None = None
+    adapter_config_map: str | None = None
     cloud: "Cloud | None" = None
     simulated: bool = False
     claims: tuple[BoundClaim, ...] = ()

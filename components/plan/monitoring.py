@@ -1,16 +1,17 @@
 """Monitoring of an environment: PodMonitors, alerts, dashboard, and checks of Prometheus."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ..checks.front_door.door import FrontDoorPlan
 from ..checks.front_door.words import Exposure
 from ..checks.metrics.chain import MetricChain
+from ..checks.metrics.rules import adapter_config_map, has_rules
 from ..checks.metrics.words import Adapter
 from ..contract.findings.ids import RuleId
-from ..contract.problems import Problem
+from ..contract.problems import Problem, Severity, some_of
 from ..families import uninstallable
 from ..fleet.nodes.groups import NodeGroupDemand
 from ..fleet.objects import Object
@@ -47,6 +48,66 @@ def check_chain(chain: MetricChain, environment: Environment) -> Iterable[Proble
         yield Problem(
             environment.file, 0, "", "", "prerequisites.adapter", reason, rule=RuleId.METRICS_ADAPTER_MISSING
         )
+
+
+def check_existing(chain: MetricChain, monitors: Sequence[Object], environment: Environment) -> Iterable[Problem]:
+    """Report what an existing Prometheus and an existing adapter must have for these models, which no chart sets.
+
+    Args:
+        chain: The metrics of the autoscalers.
+        monitors: PodMonitors and alerts that are created.
+        environment: Where the models run.
+    """
+    metrics = environment.metrics
+    if monitors and _is_present(environment) and not metrics.monitor_labels:
+        kinds = " and ".join(dict.fromkeys(f"{body['kind']}s" for body in monitors if body["kind"] != "ConfigMap"))
+        yield Problem(
+            environment.file,
+            0,
+            "",
+            "",
+            "prerequisites.monitorLabels",
+            f"is not set, and kube-prometheus-stack selects {kinds} by the label release, with the name of its Helm "
+            "release: without it the models are not scraped, and their autoscalers have no metrics; set {release: "
+            "<its name>}, or podMonitorSelectorNilUsesHelmValues: false there",
+            Severity.WARNING,
+            rule=RuleId.METRICS_UNSCRAPED,
+        )
+    adapter = Adapter.PROMETHEUS_ADAPTER
+    config_map = environment.adapter_config_map
+    if adapter not in environment.present or metrics.adapter != adapter or not has_rules(chain.adapter_rules):
+        if config_map and environment.cluster is not None:
+            reason = (
+                "has no effect, because no autoscaler needs rules of a prometheus-adapter that is listed under "
+                "present; remove it"
+            )
+            yield Problem(
+                environment.file,
+                0,
+                "",
+                "",
+                "prerequisites.adapterConfigMap",
+                reason,
+                Severity.NOTE,
+                rule=RuleId.FIELD_NO_EFFECT,
+            )
+        return
+    names = [rule["name"]["as"] for part in ("custom", "external") for rule in chain.adapter_rules[part]]
+    if config_map:
+        name = config_map.partition("/")[2]
+        reason = (
+            f"is created with the rules of {some_of(names)}; the existing prometheus-adapter reads it with the value "
+            f"rules.existing: {name} of its chart, in its own namespace, and after a restart"
+        )
+        path, severity = "prerequisites.adapterConfigMap", Severity.NOTE
+    else:
+        reason = (
+            f"the prometheus-adapter that is present has no rules for {some_of(names)} unless somebody adds them, so "
+            "that autoscalers would have no metrics; add the stack output adapterRules to its chart value rules, or "
+            "set prerequisites.adapterConfigMap; adapter 'keda' needs no rules"
+        )
+        path, severity = "prerequisites.present", Severity.WARNING
+    yield Problem(environment.file, 0, "", "", path, reason, severity, rule=RuleId.METRICS_ADAPTER_MISSING)
 
 
 def check_scraper(environment: Environment, *, monitored: bool) -> Iterable[Problem]:
@@ -141,13 +202,13 @@ def monitoring_objects(
     if not environment.watched:
         return chain.monitors
     from ..checks.front_door.monitors import gateway_monitor
-    from ..checks.metrics.alerts import prometheus_rule
+    from ..checks.metrics.alerts import AlertSettings, prometheus_rule
     from ..checks.metrics.dashboard import BudgetedStart, DashboardSettings, dashboard_config_map
     from .starts.planned import title_of
 
     # An existing Prometheus may be anywhere; the namespace of the models always exists.
     namespace = environment.options.namespace if _is_present(environment) else _prometheus_namespace()
-    rule = prometheus_rule(_NAME, namespace, fleet)
+    rule = prometheus_rule(_NAME, namespace, fleet, AlertSettings(labels=environment.metrics.monitor_labels))
     gateway = bool(door.objects) and environment.door.expose == Exposure.GATEWAY
     budgeted = tuple(
         BudgetedStart(
@@ -164,6 +225,15 @@ def monitoring_objects(
     metrics = environment.metrics
     proxies = gateway_monitor(environment.door, namespace, metrics.interval, metrics.monitor_labels)
     return (*chain.monitors, *([proxies] if gateway else []), *([rule] if rule else []), dashboard)
+
+
+def adapter_objects(chain: MetricChain, environment: Environment) -> tuple[Object, ...]:
+    """Return the ConfigMap with rules for an existing adapter, on request."""
+    if not environment.adapter_config_map or not has_rules(chain.adapter_rules):
+        return ()
+    if Adapter.PROMETHEUS_ADAPTER not in environment.present:
+        return ()
+    return (adapter_config_map(environment.adapter_config_map, dict(chain.adapter_rules)),)
 
 
 def costs(groups: Iterable[NodeGroupDemand], environment: Environment) -> dict[str, Decimal]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..checks.front_door.door import FrontDoorPlan, front_door
 from ..checks.front_door.pod_ends import check_pod_ends
 from ..checks.front_door.words import Exposure
+from ..checks.groups.arguments import check_group_arguments
 from ..checks.hardening.secrets import check_secrets
 from ..checks.memory.context import check_context
 from ..checks.memory.model_names import check_names
@@ -30,7 +31,15 @@ from ..fleet.workloads import Workload
 from .access import charts_for, check_access, check_exemptions, classes_of, hardened, placed, policies_of
 from .claims import claim_objects
 from .environment import Environment
-from .monitoring import check_chain, check_controller, check_scraper, has_prometheus, monitoring_objects
+from .monitoring import (
+    adapter_objects,
+    check_chain,
+    check_controller,
+    check_existing,
+    check_scraper,
+    has_prometheus,
+    monitoring_objects,
+)
 from .others import passed_through
 from .rendering import render_fleet
 from .running import NOTHING_RUNS, RunningFleet, with_nodes, without_answered
@@ -145,6 +154,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         *fit(fleet, environment.cloud.efa_types if environment.cloud else ()),
         *check_exemptions(fleet, environment),
         *check_secrets(fleet, manifests.resources),
+        *check_group_arguments(fleet, rendered.problems),
         *check_memory(memory),
         *check_context(memory),
         *check_names(memory, (*manifests.resources, *manifests.partial)),
@@ -172,6 +182,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
     watched = has_prometheus(needed, environment)
     monitoring = monitoring_objects(chain, fleet, groups, environment, door, starts) if watched else ()
     problems += check_scraper(environment, monitored=bool(monitoring))
+    problems += check_existing(chain, monitoring, environment)
     planned = Plan(
         environment=environment,
         problems=tuple(root_causes(problems)),
@@ -179,7 +190,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         groups=groups,
         prerequisites=needed,
         chain=chain,
-        monitoring=monitoring,
+        monitoring=(*monitoring, *adapter_objects(chain, environment)),
         door=door,
         policies=policies_of(fleet, door, environment, monitored=bool(monitoring)),
         classes=classes_of(environment),

@@ -152,7 +152,8 @@ def scaler_item(
 
 def _with_known_target(item: Rendered, known: Iterable[Key]) -> Rendered:
     (scaler,) = item.autoscalers
-    return replace(item, autoscalers=(replace(scaler, target_known=scaler.target in known),))
+    own = replace(scaler, target_known=scaler.target in known, target_elsewhere=True)
+    return replace(item, autoscalers=(own,))
 
 
 def _removed(version: str, release: str | None) -> str:
@@ -297,8 +298,11 @@ def check_vertical(scalers: WrittenScalers, fleet: Fleet, namespace: str) -> Ite
         owner = next((each for each in fleet.rendered if _owns(each, target)), None)
         passed = scalers.passed.get(target)
         if owner is None and passed is None:
-            reason = f"no {target[0]} named {target[2]!r} in namespace {own!r}; correct the name, or add it"
-            yield other.problem("spec.targetRef", reason, rule=RuleId.AUTOSCALING_CONTESTED)
+            reason = (
+                f"no {target[0]} named {target[2]!r} in namespace {own!r}; correct the name, or add it, unless it "
+                "exists in the cluster"
+            )
+            yield other.problem("spec.targetRef", reason, Severity.WARNING, RuleId.REFERENCE_ELSEWHERE)
             continue
         if owner is not None and _workload(owner, target) is None:
             reason = (

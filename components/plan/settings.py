@@ -30,6 +30,7 @@ from .sections.shapes import Read, ShapeSettings, known_shapes
 from .sections.timeouts import FleetTimeoutSettings
 
 NAMESPACE = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+ADAPTER_CONFIG_MAP = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$"
 MODEL_ACCOUNT = "model-loader"
 """Default service account of pods that read buckets."""
 
@@ -169,6 +170,12 @@ class Prerequisites(Section):
     prometheus_namespace: str | None = Field(default=None, pattern=NAMESPACE)
     """Namespace of an existing Prometheus that network policies allow to scrape the models. Default: the namespace
     in prometheusUrl."""
+    monitor_labels: dict[str, str] = Field(default_factory=dict)
+    """Labels of PodMonitors and alerts by which an existing Prometheus selects them. kube-prometheus-stack selects by
+    release, the name of its Helm release, unless podMonitorSelectorNilUsesHelmValues is false. Default: none."""
+    adapter_config_map: str | None = Field(default=None, pattern=ADAPTER_CONFIG_MAP)
+    """ConfigMap to create with the rules of the autoscalers' metrics for an existing prometheus-adapter, as
+    namespace/name. Its chart reads it as rules.existing. Default: none."""
     retention: str = "10d"
     """Retention of samples in Prometheus, such as 10d."""
     storage_gib: int | None = Field(default=None, ge=1, le=_MOST_GIB)
@@ -280,6 +287,7 @@ class FleetSettings(Section):
             adapter=prerequisites.adapter,
             prometheus=f"{prerequisites.prometheus_url}:{prerequisites.prometheus_port}",
             scrape=Scrape.ALL if prerequisites.monitoring else Scrape.USED,
+            monitor_labels=prerequisites.monitor_labels,
         )
 
     def options(self) -> Options:
@@ -340,6 +348,7 @@ class FleetSettings(Section):
             hardening=self.hardening.hardening(),
             network_policies=self.hardening.network_policies,
             scraper=self.prerequisites.prometheus_namespace,
+            adapter_config_map=self.prerequisites.adapter_config_map,
             cloud=self.cloud_environment,
             simulated=self.simulated_nodes,
             claims=self.model_cache.claims,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from components.checks.metrics.rules import adapter_config as rules_config
 from toolkit.certificates import self_signed
 from toolkit.errors import UserError
 from toolkit.kube import Kube
@@ -39,11 +40,7 @@ def adapter_config(rules: Mapping[str, Any]) -> Object:
     unknown = rules.keys() - {"default", "existing", "custom", "external", "resource"}
     if unknown:
         raise UserError(f"the chart has no value rules.{', rules.'.join(sorted(unknown))}")
-    config: Object = {}
-    for value, key in (("custom", "rules"), ("external", "externalRules")):
-        if rules.get(value):
-            config[key] = rules[value]
-    return config
+    return rules_config(dict(rules))
 
 
 NAME = "prometheus-adapter"

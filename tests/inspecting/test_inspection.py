@@ -189,6 +189,49 @@ def test_autoscalers_of_missing_models_are_reported_and_those_of_other_programs_
     assert "no Deployment named 'gone'" in found[0].reason
 
 
+@pytest.mark.parametrize(
+    ("status", "reason", "reported"),
+    [
+        ("False", "FailedGetPodsMetric", True),
+        ("False", "FailedGetExternalMetric", True),
+        ("False", "ScalingDisabled", False),
+        ("True", "ValidMetricFound", False),
+    ],
+)
+def test_an_autoscaler_that_reads_no_metric_is_reported(status: str, reason: str, reported: bool) -> None:
+    body = live(deployment("a"))
+    condition = {"type": "ScalingActive", "status": status, "reason": reason, "message": "no custom metrics API"}
+    scaler = {**live(hpa(body)), "status": {"conditions": [condition]}}
+    found = [each for each in inspected(body, scaler).all_findings if each.rule == "metrics-adapter-missing"]
+    assert [reason in each.reason for each in found] == [True] * reported
+
+
+@pytest.mark.parametrize(
+    ("selector", "labels", "reported"),
+    [
+        ({"matchLabels": {"release": "kps"}}, {}, True),
+        ({"matchLabels": {"release": "kps"}}, {"release": "other"}, True),
+        ({"matchLabels": {"release": "kps"}}, {"release": "kps"}, False),
+        ({}, {}, False),
+        (None, {"release": "kps"}, True),
+        ({"matchExpressions": [{"key": "a", "operator": "Exists"}]}, {}, False),
+    ],
+)
+def test_the_monitor_of_a_model_needs_the_labels_that_prometheus_selects(
+    selector: Object | None, labels: dict[str, str], reported: bool
+) -> None:
+    body = live(deployment("a"))
+    server = live(an_object("monitoring.coreos.com/v1", "Prometheus", "kps", podMonitorSelector=selector))
+    chosen = {"matchLabels": body["spec"]["selector"]["matchLabels"]}
+    monitor = live(an_object("monitoring.coreos.com/v1", "PodMonitor", "a", selector=chosen))
+    monitor["metadata"]["labels"] = labels
+    web = live(an_object("monitoring.coreos.com/v1", "PodMonitor", "web", selector={"matchLabels": {"app": "web"}}))
+    rule = "metrics-unscraped"
+    found = [each for each in inspected(body, server, monitor, web).all_findings if each.rule == rule]
+    assert [(each.kind, each.name) for each in found] == [("PodMonitor", "a")] * reported
+    assert not [each for each in inspected(body, monitor).all_findings if each.rule == rule]
+
+
 def test_a_variant_finds_its_deployment() -> None:
     body = live(deployment("a"))
     variant = live(

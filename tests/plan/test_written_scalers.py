@@ -40,6 +40,7 @@ SCALING = (
     "metrics-requests-missing",
     "metrics-target",
     "metrics-unchecked",
+    "reference-elsewhere",
 )
 
 
@@ -105,8 +106,8 @@ def test_the_rule_behind_its_metric_is_made() -> None:
 @pytest.mark.parametrize(
     ("scaler", "expected"),
     [
-        (hpa(target="chatt"), ("autoscaling-contested", "spec.scaleTargetRef")),
-        (scaled_object("x", "chatt"), ("autoscaling-contested", "spec.scaleTargetRef")),
+        (hpa(target="chatt"), ("reference-elsewhere", "spec.scaleTargetRef")),
+        (scaled_object("x", "chatt"), ("reference-elsewhere", "spec.scaleTargetRef")),
         (hpa(metric="vllm:num_requests_wait"), ("metrics-not-exported", "spec.metrics[0].pods.metric.name")),
         (hpa(metric="sglang:num_queue_reqs"), ("metrics-not-exported", "spec.metrics[0].pods.metric.name")),
         (hpa(minReplicas=5), ("contract", "spec.maxReplicas")),
@@ -305,8 +306,8 @@ class TestVertical:
         assert rules(self.vertical()) == [("autoscaling-vertical", "spec.updatePolicy.updateMode")]
         assert rules(self.vertical(mode="Off")) == []
 
-    def test_a_missing_workload_is_an_error(self) -> None:
-        assert rules(self.vertical("chatt")) == [("autoscaling-contested", "spec.targetRef")]
+    def test_a_missing_workload_is_reported(self) -> None:
+        assert rules(self.vertical("chatt")) == [("reference-elsewhere", "spec.targetRef")]
 
     def test_beside_an_autoscaler_of_the_same_resource(self) -> None:
         cpu = {

@@ -30,11 +30,15 @@ from .endpoints import endpoints_of
 from .environment import ClusterNode, environment_of, nodes_for, nodes_of, nodes_under, releases_in
 from .parts import Part, parts_of, secrets_of
 from .recognition import ManagedBy, Serving, is_engine_workload, row_of, serving_resources, value_at
+from .scraping import check_monitors
 from .snapshot import ClusterSnapshot, Identity, Missing, group_of, identity_of
 
 Scalers = Mapping[tuple[str, str], Sequence[Object]]
 """Autoscalers by namespace and name of their target."""
 _SCALED_OBJECT = ("keda.sh", "ScaledObject")
+_UNREAD = ("FailedGetPodsMetric", "FailedGetExternalMetric", "FailedGetObjectMetric")
+"""Reasons of the condition ScalingActive (kubernetes/kubernetes v1.36.3, pkg/controller/podautoscaler)."""
+_LONGEST_MESSAGE = 200
 _FINDING_ORDER = attrgetter("namespace", "kind", "name", "path", "reason", "rule")
 
 
@@ -172,7 +176,9 @@ def inspect(snapshot: ClusterSnapshot, unreadable: Sequence[Problem] = ()) -> In
     by_model: dict[Identity, list[Problem]] = {}
     rest: list[Problem] = []
     ignored = (entry.problem for entry in planned.ignored)
-    for problem in sorted({*planned.problems, *ignored, *_missing_prerequisites(planned)}, key=_FINDING_ORDER):
+    unscraped = check_monitors(snapshot, _pod_labels(planned))
+    found = {*planned.problems, *ignored, *_missing_prerequisites(planned), *unscraped}
+    for problem in sorted(found, key=_FINDING_ORDER):
         owner = owners.get((problem.kind, problem.namespace, problem.name))
         (rest if owner is None else by_model.setdefault(owner, [])).append(problem)
     models = tuple(
@@ -282,9 +288,25 @@ def _running_fleet(
         if item is None or not _concerns_models(item, targets, snapshot):
             continue
         (scaler,) = item.autoscalers
-        problems += wrong
+        problems += [*wrong, *_unread_metrics(body, item)]
         items.append(replace(item, autoscalers=(replace(scaler, target_known=scaler.target in targets),)))
     return RunningFleet(tuple(items), tuple(problems), choices, lambda pod: nodes_for(pod, nodes))
+
+
+def _unread_metrics(body: Object, item: Rendered) -> Iterator[Problem]:
+    """Yield that an autoscaler reads no metric, as its controller has written into its status."""
+    for condition in value_at(body, "status.conditions") or ():
+        reason = str(condition.get("reason"))
+        if (condition.get("type"), condition.get("status")) != ("ScalingActive", "False") or reason not in _UNREAD:
+            continue
+        (scaler,) = item.autoscalers
+        yield scaler.origin_of("metrics").problem(
+            f"is not read ({reason}: {str(condition.get('message'))[:_LONGEST_MESSAGE]}), so that the replicas stay "
+            "as they are; let Prometheus scrape the pods, by the labels with which it selects PodMonitors, and give "
+            "the adapter a rule for the metric",
+            Severity.WARNING,
+            RuleId.METRICS_ADAPTER_MISSING,
+        )
 
 
 def _concerns_models(item: Rendered, targets: Collection[ResourceKey], snapshot: ClusterSnapshot) -> bool:
@@ -323,6 +345,15 @@ def _scalers_of(body: Object, scalers: Scalers) -> list[Object]:
 
 
 # From the plan to models
+
+
+def _pod_labels(planned: Plan) -> dict[str, list[Mapping[str, str]]]:
+    """Return the labels of the pods that receive requests, by namespace."""
+    labels: dict[str, list[Mapping[str, str]]] = {}
+    for _, workload in planned.fleet.workloads:
+        own = (workload.front.get("metadata") or {}).get("labels") or {}
+        labels.setdefault(workload.namespace, []).append({**own, **workload.selector})
+    return labels
 
 
 def _owning_models(

@@ -1,6 +1,8 @@
 """Rules of the prometheus-adapter, which turn series into metrics of autoscalers (lws-hpa spec 2.4)."""
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from ...engines.metrics import Metric, gateway_metrics
 from ...fleet.objects import Object
@@ -40,6 +42,36 @@ def adapter_rules(uses: Iterable[MetricUse], window: str) -> Object:
         "default": False,
         "custom": _distinct((use for use in used if use.kind == "Pods"), lambda use: _custom(use, window)),
         "external": _distinct((use for use in used if use.kind == "External"), lambda use: _external(use, window)),
+    }
+
+
+def adapter_config(rules: Object) -> Object:
+    """Return the adapter's configuration for the chart value ``rules`` without default rules.
+
+    Source: prometheus-community/helm-charts at cf408a29, charts/prometheus-adapter/templates/configmap.yaml.
+    """
+    parts = (("rules", rules.get("custom")), ("externalRules", rules.get("external")))
+    return {key: of_kind for key, of_kind in parts if of_kind}
+
+
+def has_rules(rules: Mapping[str, Any]) -> bool:
+    """Return whether any metric needs a rule."""
+    return bool(rules.get("custom") or rules.get("external"))
+
+
+def adapter_config_map(key: str, rules: Object) -> Object:
+    """Return the ConfigMap that the chart of an existing adapter reads as ``rules.existing``.
+
+    Args:
+        key: Namespace and name.
+        rules: The chart value ``rules``.
+    """
+    namespace, _, name = key.partition("/")
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": namespace},
+        "data": {"config.yaml": json.dumps(adapter_config(rules), indent=2, sort_keys=True) + "\n"},  # JSON is YAML
     }
 
 

@@ -55,6 +55,7 @@ class RuleId(StrEnum):
     HANDOVER_DOUBTFUL = "handover-doubtful"
 
     GPUS_MISMATCH = "gpus-mismatch"
+    GROUPS_MISMATCH = "groups-mismatch"
     GPUS_UNUSED = "gpus-unused"
     GPUS_UNEQUAL = "gpus-unequal"
     GPUS_ABSENT = "gpus-absent"

@@ -46,7 +46,7 @@ from .fleet.cloud_charts import ROLE_ANNOTATION, missing_facts
 from .fleet.cost_output import cost_of
 from .fleet.files import read_text
 from .fleet.installing import Installation
-from .fleet.outputs import endpoints_of, models_of, nodes_of
+from .fleet.outputs import adapter_rules_of, endpoints_of, models_of, nodes_of
 from .fleet.prices import own_prices
 from .fleet.settings import described, in_python
 from .former import SETS, FormerPlaces, component_name, is_written_scaler, serving_component
@@ -77,6 +77,9 @@ class ModelFleet(pulumi.ComponentResource):
     """Nodes that the models require, by group."""
     prerequisites: pulumi.Output[dict[str, Any]]
     """Prerequisites of the models, each with the resources that require it."""
+    adapter_rules: pulumi.Output[dict[str, Any]]
+    """Value rules of the chart of an existing prometheus-adapter, for the metrics of these autoscalers. Empty if the
+    cluster has none, or none is needed."""
     cost: pulumi.Output[dict[str, Any]]
     """Cost of the models in US dollars, each amount as now, min and max: usdPerMonth, usdPerHour, modelsUsdPerMonth,
     models, items, unpriced (items without a price), region, date, notes. Without billed nodes, models show their cost
@@ -183,6 +186,7 @@ class ModelFleet(pulumi.ComponentResource):
             "prerequisites": {
                 prerequisite.chart.name: list(prerequisite.reasons) for prerequisite in planned.prerequisites
             },
+            "adapterRules": adapter_rules_of(planned),
             "cost": cost_of(planned, bill),
         }
         endpoints = self.described["endpoints"]
@@ -191,6 +195,7 @@ class ModelFleet(pulumi.ComponentResource):
         self.models = _known(self.described["models"])
         self.nodes = _known(self.described["nodes"])
         self.prerequisites = _known(self.described["prerequisites"])
+        self.adapter_rules = _known(self.described["adapterRules"])
         self.cost = _known(self.described["cost"])
         self.register_outputs(self.described)
 

@@ -170,6 +170,10 @@ SAMPLES: dict[str, Sample] = {
     "prerequisites.prometheusUrl": Sample("http://prometheus.elsewhere", _SCALED),
     "prerequisites.prometheusPort": Sample(9091, _SCALED),
     "prerequisites.prometheusNamespace": Sample("elsewhere", _GUARDED),
+    "prerequisites.monitorLabels": Sample({"release": "kps"}, _PROMETHEUS_ELSEWHERE),
+    "prerequisites.adapterConfigMap": Sample(
+        "monitoring/rules", {**_SCALED, "prerequisites": {"present": ["prometheus-adapter"]}}
+    ),
     "prerequisites.retention": Sample("3d", _MONITORED),
     "prerequisites.storageGib": Sample(50, {**_MONITORED, "cluster": {"addons": {"aws-ebs-csi-driver": ""}}}),
     # How clients reach the models.

@@ -28,6 +28,8 @@ _TEMPLATES = ("entryTemplate", "workerTemplate")
 # Programs, which a shell runs in the same brackets, have no such names.
 _VARIABLE = re.compile(r"[A-Za-z]+(_[A-Za-z0-9]+)+")
 _LWS_VARIABLES = frozenset(asdict(LWS_VARIABLES).values())
+_LWS_NAMES = (LWS_VARIABLES.size, LWS_VARIABLES.leader, LWS_VARIABLES.index)
+"""In the order of ``GROUP_VARIABLES``."""
 _SIDECARS = ("kthena/runtime", "volcano-sh/runtime")
 """Images of the container that Kthena adds next to an engine."""
 
@@ -226,7 +228,12 @@ def _check_variables(serving: ServingContext, path: str, container: Object) -> N
         if not names:
             continue
         known = {*GROUP_VARIABLES, *variables}
-        for name in sorted(name for name in names - known - _LWS_VARIABLES if _VARIABLE.fullmatch(name)):
+        # Natively the pods are those of LeaderWorkerSets; Kthena's controller sets none of their variables.
+        set_elsewhere = _LWS_VARIABLES if serving.options.realization.is_native else frozenset[str]()
+        for name in sorted(name for name in names - known - set_elsewhere if _VARIABLE.fullmatch(name)):
             hint = did_you_mean(name, known) or f"; the address of the entry pod is $({GROUP_VARIABLES[1]})"
+            if name in _LWS_VARIABLES:
+                own = dict(zip(_LWS_NAMES, GROUP_VARIABLES, strict=True))[name]
+                hint = f", which LeaderWorkerSets have; Kthena's controller sets $({own})"
             reason = f"refers to $({name}), but the container has no such variable{hint}"
             serving.findings.warn(f"{path}.{field}", reason, RuleId.REFERENCE_ELSEWHERE)

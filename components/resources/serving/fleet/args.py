@@ -74,6 +74,12 @@ class FleetPrerequisitesArgs(TypedDict, total=False):
     prometheus_namespace: str
     """Namespace of an existing Prometheus that network policies allow to scrape the models. Default: the namespace in
     prometheus_url."""
+    monitor_labels: dict[str, str]
+    """Labels of PodMonitors and alerts by which an existing Prometheus selects them. kube-prometheus-stack selects by
+    release, the name of its Helm release, unless podMonitorSelectorNilUsesHelmValues is false. Default: none."""
+    adapter_config_map: str
+    """ConfigMap to create with the rules of the autoscalers' metrics for an existing prometheus-adapter, as
+    namespace/name. Its chart reads it as rules.existing. Default: none."""
     retention: str
     """Retention of samples in Prometheus, such as 10d. Default: 10d."""
     storage_gib: int

@@ -8,6 +8,8 @@ import pulumi
 
 from ....checks.front_door.door import OutsideEndpoint
 from ....checks.memory.verdicts import fit_in_words
+from ....checks.metrics.rules import has_rules
+from ....checks.metrics.words import Adapter
 from ....fleet.endpoints import Endpoint
 from ....fleet.instances import instance
 from ....fleet.objects import Key, address_in
@@ -151,3 +153,10 @@ def nodes_of(planned: Plan) -> dict[str, dict[str, Any]]:
                 "maxNodes": cloud_group.maximum,
             }
     return nodes
+
+
+def adapter_rules_of(planned: Plan) -> dict[str, Any]:
+    """Return the rules that an existing prometheus-adapter needs; empty if it needs none, or does not exist."""
+    rules = planned.chain.adapter_rules
+    exists = Adapter.PROMETHEUS_ADAPTER in planned.environment.present
+    return dict(rules) if exists and has_rules(rules) else {}
