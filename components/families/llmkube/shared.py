@@ -350,12 +350,10 @@ def _check_budgets(spec: ModelRouterSpec, findings: Findings) -> None:
 
 def _wrong_timeouts(spec: ModelRouterSpec, findings: Findings) -> Iterator[tuple[str, str]]:
     """Yield the timeouts that do not last as long as they say, and what ends a request instead."""
-    written = [
-        (f"spec.{field}[{index}].timeout", timeout, field == "rules")
-        for field, items in (("backends", spec.backends), ("rules", spec.rules_ or ()))
-        for index, item in enumerate(items)
-        if (timeout := item.timeout) is not None
-    ]
+    backends = [(f"spec.backends[{index}].timeout", item.timeout) for index, item in enumerate(spec.backends)]
+    rules = [(f"spec.rules[{index}].timeout", item.timeout) for index, item in enumerate(spec.rules_ or ())]
+    written = [(path, timeout, False) for path, timeout in backends if timeout is not None]
+    written += [(path, timeout, True) for path, timeout in rules if timeout is not None]
     if spec.data_plane == "Proxy":
         proxy_limit = (spec.proxy.response_header_timeout if spec.proxy else None) or _PROXY_LIMIT
         for path, timeout, _ in written:
@@ -400,7 +398,8 @@ def _wrong_timeouts(spec: ModelRouterSpec, findings: Findings) -> Iterator[tuple
 
 def _all_rules_wait(spec: ModelRouterSpec, seconds: float) -> bool:
     """Return whether each rule has a timeout of its own, of at least this long."""
-    return bool(spec.rules_) and all((_seconds(rule.timeout or "") or 0) >= seconds for rule in spec.rules_)
+    rules = spec.rules_ or []
+    return bool(rules) and all((_seconds(rule.timeout or "") or 0) >= seconds for rule in rules)
 
 
 def _ignored(spec: ModelRouterSpec) -> Iterator[tuple[str, str]]:
