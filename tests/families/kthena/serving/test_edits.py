@@ -150,6 +150,16 @@ def test_one_group_is_an_outage(release: str, edit: Edit, left: tuple[str, ...])
     assert all(blast.short == blast.replicas for blast in found.blasts if blast.title in left)
 
 
+def test_groups_that_are_added_in_the_same_edit_do_not_restart() -> None:
+    """From three to five groups and a new template: nine pods restart, in three waves."""
+
+    def both(document: Object) -> None:
+        new_template(0)(document)
+        in_spec(replicas=5)(document)
+
+    assert effects(V1, serving(), both) == GROUP_AFTER_GROUP
+
+
 def test_what_replaces_the_pods_of_another_role_is_named() -> None:
     after = serving()
     without_role(after)
