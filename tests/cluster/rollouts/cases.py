@@ -61,8 +61,8 @@ def generated(kind: str, count: int, seed: int = 41) -> Iterator[Case]:
         before = rng.randint(1, 5)
         after = before if rng.random() < 0.6 else rng.randint(1, 6)
         strategy = _STRATEGIES[kind](rng, after)
-        # Without room for the replicas at rest, which pod gets the last place is a race.
-        room = None if rng.random() < 0.5 else max(before, after) + rng.randint(0, 1)
+        # Which pod gets the last place is a race between added replicas and those of a surge.
+        room = None if rng.random() < 0.5 or after > before else before + rng.randint(0, 1)
         count -= 1
         yield Case(kind=kind, before=before, after=after, strategy=strategy, room=room)
 
