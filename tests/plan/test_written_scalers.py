@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from components.checks.metrics.chain import MetricSettings
+from components.checks.metrics.scaled_objects import summed_metrics
+from components.checks.metrics.uses import scalers_of, scrape_targets
 from components.checks.metrics.words import Adapter
 from components.contract.problems import Problem
 from components.families import objects
@@ -318,3 +320,24 @@ class TestVertical:
             ("autoscaling-vertical", "spec.targetRef")
         ]
         assert rules(self.vertical(mode="Initial"), hpa()) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        (OURS, "queue"),
+        ("sum(vllm:num_requests_waiting)", "queue"),
+        ('sum(vllm:num_requests_running{workload="chat"})', "running"),
+        ('sum(vllm:num_requests_waiting{workload="other"})', ""),
+        ('sum(vllm:num_requests_waiting{pod=~"chat-.*"})', ""),
+        ("max(vllm:num_requests_waiting)", ""),
+        ("sum(vllm:num_requests_waiting) * 2", ""),
+    ],
+)
+def test_sums_over_the_scaled_pods_are_what_simulations_compute(query: str, kind: str) -> None:
+    found = planned(scaled_object("chat", "chat", trigger(query)))
+    targets = scrape_targets(found.fleet)
+    (scaler,) = scalers_of(found.fleet, targets)
+    assert {text: metric.kind for text, metric in summed_metrics(scaler, targets).items()} == (
+        {query: kind} if kind else {}
+    )

@@ -84,7 +84,7 @@ def test_outputs_are_documented_and_these(component: type[Any]) -> None:
     if component.__name__ in SERVING_WITH_MANIFEST:
         assert set(outputs) == {"endpoint", "model", "workloadName", "namespace", "manifest", "urls"}
     if component.__name__ == "ModelFleet":
-        assert set(outputs) == {"endpoints", "models", "nodes", "prerequisites", "cost"}
+        assert set(outputs) == {"endpoints", "models", "nodes", "prerequisites", "adapterRules", "cost"}
 
 
 def test_arguments_are_optional_but_for_what_a_component_cannot_do_without() -> None:
