@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.cluster.waiting import eventually
-from tests.real_engine.support import RealStack, deployment, namespace
+from tests.real_engine.support import Json, RealStack, deployment, namespace
 from toolkit.kube import Kube
 
 SOON = "5s"
@@ -32,11 +32,14 @@ def space(real: RealStack, kube: Kube, request: pytest.FixtureRequest) -> Iterat
     kube.delete("v1", "Namespace", name)
 
 
-def join(kube: Kube, pool: str) -> None:
-    """Let a simulated node join."""
+def join(kube: Kube, pool: str, *, runs: bool = True) -> None:
+    """Let a simulated node join; one that runs nothing leaves its pods as they are."""
     size = {"cpu": "8", "memory": "32Gi", "pods": "110"}
-    metadata = {"name": pool, "labels": {"pool": pool}, "annotations": {"kwok.x-k8s.io/node": "fake"}}
-    status = {"capacity": size, "allocatable": size}
+    annotations = {"kwok.x-k8s.io/node": "fake"} if runs else {}
+    metadata = {"name": pool, "labels": {"pool": pool}, "annotations": annotations}
+    status: Json = {"capacity": size, "allocatable": size}
+    if not runs:
+        status["conditions"] = [{"type": "Ready", "status": "True"}]
     kube.apply({"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": status}, manager="test")
 
 
@@ -71,6 +74,33 @@ def test_a_model_that_starts_later_is_a_failure_that_names_the_reason(
         # What was too late for this update is there for the next one, which says so.
         eventually(lambda: kube.get("apps/v1", "Deployment", "model", space)["status"].get("readyReplicas"), "pod")
         assert real.up([namespace(space), deployment("model", space, node=space)], create=SOON, update=LATE) == 0
+
+
+def pull_in_vain(kube: Kube, space: str, done: threading.Event) -> None:
+    """Report of each pod what a kubelet does whose registry has no such image."""
+    waiting = {"reason": "ImagePullBackOff", "message": 'Back-off pulling image "registry.example/model:1"'}
+    status = {"name": "server", "image": "registry.example/model:1", "imageID": "", "ready": False}
+    body = {"status": {"containerStatuses": [{**status, "restartCount": 0, "state": {"waiting": waiting}}]}}
+    while not done.wait(0.3):
+        for pod in kube.list("v1", "Pod", space):
+            path = kube.path("v1", "Pod", pod["metadata"]["name"], space)
+            kube.request("PATCH", f"{path}/status", body=body, content_type="application/merge-patch+json")
+
+
+def test_an_image_that_cannot_be_pulled_is_a_failure_that_names_it(
+    real: RealStack, kube: Kube, space: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    done = threading.Event()
+    kubelet = threading.Thread(target=pull_in_vain, args=(kube, space, done))
+    join(kube, space, runs=False)
+    kubelet.start()
+    try:
+        assert real.up([namespace(space), deployment("model", space, node=space)], create="10s") != 0
+        assert re.search(r"\n *pod model-\S+: .*ImagePullBackOff.*registry.example/model:1", capfd.readouterr().err)
+    finally:
+        done.set()
+        kubelet.join()
+        kube.delete("v1", "Node", space)
 
 
 def test_a_rollout_whose_new_pod_stays_pending_is_not_complete(
