@@ -88,6 +88,23 @@ def test_another_resource_for_an_object(project: Path, stand_in: StandIn) -> Non
     assert ups(stand_in) == 1
 
 
+def test_contents_that_an_update_deletes_are_named(
+    project: Path, stand_in: StandIn, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = project / "__main__.py"
+    cache = 'pulumi.CustomResource("aws:efs/fileSystem:FileSystem", "cache", {})\n'
+    program.write_text(PROGRAM + cache)
+    cli = PulumiCli(project, "dev", project / ".workbench")
+    assert cli.up(yes=True) == 0
+    assert "deletes contents" not in capfd.readouterr().err
+    program.write_text(PROGRAM)
+    assert cli.up(yes=True) == 0
+    told = capfd.readouterr().err
+    assert "This update deletes contents:" in told
+    assert "[change-deletes-contents]" in told
+    assert ups(stand_in) == 2
+
+
 def test_an_empty_stack_is_not_previewed(project: Path, stand_in: StandIn) -> None:
     (project / "__main__.py").write_text("import pulumi")
     cli = PulumiCli(project, "dev", project / ".workbench")

@@ -142,12 +142,13 @@ class PulumiCli:
         return exported
 
     def _refuse(self, config: Mapping[str, Any]) -> None:
-        """Reject an update that a cloud refuses half-way, or that destroys what is in use.
+        """Reject an update that a cloud refuses half-way, or that destroys what is in use; name deleted contents.
 
         Raises:
             WorkbenchError: there is such a change, with each finding; or the changes are not known.
         """
-        from components.plan.review.previewed import has_resources, refused_in_preview
+        from components.contract.problems import Severity
+        from components.plan.review.previewed import findings_in_preview, has_resources
         from components.plan.review.snapshot import Snapshot
 
         exported = self.export()
@@ -157,10 +158,15 @@ class PulumiCli:
         ignored = config.get(self._key("ignore")) or {}
         rules = json.loads(ignored) if isinstance(ignored, str) else ignored
         file = self._files.project.settings.name
-        found = refused_in_preview(exported, previewed, Snapshot(self.stack, file=file, ignore=rules))
-        lines = [_line(item.file, item.path, item.reason, item.rule) for item in found if not item.ignored]
-        if lines:
-            raise WorkbenchError("\n".join(["this must not be deployed, and nothing was changed:", *lines]))
+        found = findings_in_preview(exported, previewed, Snapshot(self.stack, file=file, ignore=rules))
+        lines: dict[bool, list[str]] = {True: [], False: []}
+        for item in found:
+            if not item.ignored:
+                lines[item.severity == Severity.ERROR].append(_line(item.file, item.path, item.reason, item.rule))
+        if lines[True]:
+            raise WorkbenchError("\n".join(["this must not be deployed, and nothing was changed:", *lines[True]]))
+        if lines[False]:
+            _warn("This update deletes contents:", lines[False])
 
     def _previewed(self) -> dict[str, Any]:
         """Return a preview as data.

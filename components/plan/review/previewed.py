@@ -1,4 +1,4 @@
-"""Changes that must not be deployed, according to a preview of the Pulumi engine.
+"""Changes that must not be deployed, or that delete contents, according to a preview of the Pulumi engine.
 
 The engine and its providers know what is deployed and what they would do, so that only the rules are applied here.
 The formats are those of ``pulumi stack export`` and ``pulumi preview --json`` (ResourceV3 in
@@ -8,7 +8,6 @@ sdk/go/common/apitype/core.go and PreviewDigest in sdk/go/common/display/json.go
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...contract.problems import Severity
 from .differences import MISSING, Difference, differences, parse_path, path_text, value_text
 from .review import FieldDifference
 from .snapshot import FindingState, RegisteredResource, Snapshot, ValueSource
@@ -25,8 +24,8 @@ def has_resources(exported: _State) -> bool:
     return any(not str(resource["type"]).startswith("pulumi:") for resource in _real(exported))
 
 
-def refused_in_preview(exported: _State, previewed: _State, settings: Snapshot) -> tuple[FindingState, ...]:
-    """Return what must not be deployed as findings, also those that the settings ignore.
+def findings_in_preview(exported: _State, previewed: _State, settings: Snapshot) -> tuple[FindingState, ...]:
+    """Return what must not be deployed and what loses contents as findings, also those that the settings ignore.
 
     Args:
         exported: The deployed state.
@@ -58,7 +57,7 @@ def refused_in_preview(exported: _State, previewed: _State, settings: Snapshot) 
             pairs.append((same, same))
     sources = {name: (source,) for name, source in names.values()}
     refused = refused_changes(pairs, fields, sources, compared={}, deleted_first=first)
-    return tuple(finding for finding in findings(refused, settings) if finding.severity == Severity.ERROR)
+    return tuple(findings(refused, settings))
 
 
 def _real(exported: _State) -> Iterator[_State]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from components.plan.review.previewed import has_resources, refused_in_preview
+from components.plan.review.previewed import findings_in_preview, has_resources
 from components.plan.review.snapshot import Snapshot
 
 PREFIX = "urn:pulumi:prod::inference-platform::inference-platform:index:Cluster$"
@@ -56,7 +56,7 @@ def changed(resource: dict[str, Any], **inputs: Any) -> dict[str, Any]:
 def found(*steps: dict[str, Any], ignore: dict[str, str] | None = None) -> list[tuple[str, str]]:
     settings = Snapshot("prod", file="Pulumi.prod.yaml", ignore=ignore or {})
     previewed = {"steps": list(steps), "changeSummary": {}}
-    findings = refused_in_preview(exported(KEY, SUBNET, CLUSTER), previewed, settings)
+    findings = findings_in_preview(exported(KEY, SUBNET, CLUSTER), previewed, settings)
     return [(finding.rule, finding.path) for finding in findings if not finding.ignored]
 
 
@@ -134,7 +134,7 @@ def test_a_cluster_that_is_only_read_now() -> None:
 
 def test_a_first_update() -> None:
     steps = [step("create", None, KEY), step("create", None, CLUSTER)]
-    assert refused_in_preview(exported(), {"steps": steps}, Snapshot("prod")) == ()
+    assert findings_in_preview(exported(), {"steps": steps}, Snapshot("prod")) == ()
 
 
 def test_states_with_resources() -> None:
@@ -170,12 +170,12 @@ def named(resource: dict[str, Any], name: str) -> dict[str, Any]:
     ids=["without-alias", "alias", "other-name", "retained", "renamed", "taken-over"],
 )
 def test_an_object_that_another_resource_stands_for(steps: list[dict[str, Any]], refused: int) -> None:
-    findings = refused_in_preview(exported(OBJECT), {"steps": steps}, Snapshot("prod"))
+    findings = findings_in_preview(exported(OBJECT), {"steps": steps}, Snapshot("prod"))
     assert [finding.rule for finding in findings] == ["change-destroys"] * refused
 
 
 def test_two_objects_that_change_places() -> None:
     first, second = OBJECT, {**named(OBJECT, "b"), "urn": f"{OBJECT['urn']}-b"}
     steps = [step("replace", first, named(first, "b")), step("replace", second, named(second, "chat"))]
-    findings = refused_in_preview(exported(first, second), {"steps": steps}, Snapshot("prod"))
+    findings = findings_in_preview(exported(first, second), {"steps": steps}, Snapshot("prod"))
     assert len(findings) == 2

@@ -91,9 +91,12 @@ def in_a_cluster(cidr: str, *, tied: bool) -> Program:
     """An object in a cluster whose provider has the same identifier whatever the cluster is."""
 
     def run() -> None:
-        network = {"service_ipv4_cidr": cidr}
         cluster = eks.Cluster(
-            "cluster", name="c", role_arn="r", vpc_config={"subnet_ids": ["s"]}, kubernetes_network_config=network
+            "cluster",
+            name="c",
+            role_arn="r",
+            vpc_config=eks.ClusterVpcConfigArgs(subnet_ids=["s"]),
+            kubernetes_network_config=eks.ClusterKubernetesNetworkConfigArgs(service_ipv4_cidr=cidr),
         )
         opts = pulumi.ResourceOptions(deleted_with=cluster if tied else None)
         provider = KubernetesProvider("k8s", kubeconfig=cluster.endpoint, cluster_identifier="us-east-1/c", opts=opts)
