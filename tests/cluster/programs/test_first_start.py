@@ -52,7 +52,8 @@ def test_nothing_is_built_for_a_stack_that_cannot_be(tmp_path: Path) -> None:
     (clone / "Pulumi.local.yaml").unlink()
     (clone / "models.yaml").write_text("apiVersion: inference.llmaz.io/v1alpha1\nkind: Playground\nspec: {}\n")
     settings = (ROOT / "Pulumi.local.yaml").read_text()
-    (clone / "Pulumi.local.yaml").write_text(f"{settings}  inference-platform:models: [models.yaml]\n")
+    models = "inference-platform:models: [models.yaml]"
+    (clone / "Pulumi.local.yaml").write_text(re.sub("inference-platform:models: .*", models, settings))
     done = up(clone, tmp_path)
     assert done.returncode == 1
     assert "models.yaml:" in done.stdout
