@@ -237,7 +237,15 @@ def test_messages_about_wrong_manifests(kind: str, tmp_path: Path) -> None:
 def test_plan_and_preview(tmp_path: Path) -> None:
     bodies: list[dict[str, Any]] = []
     for number, each in enumerate(KINDS.values()):
-        bodies += [{**body, "metadata": {**body["metadata"], "namespace": f"n{number}"}} for body in each]
+        for body in each:
+            # The keys are there to be hidden, not to be used.
+            annotations = {
+                **body["metadata"].get("annotations", {}),
+                "ignore.inference-platform/access-engine-key": "not used",
+            }
+            bodies.append(
+                {**body, "metadata": {**body["metadata"], "namespace": f"n{number}", "annotations": annotations}}
+            )
     bodies = [body for body in bodies if body["kind"] != "OpenModel"] + [open_model()]
     workbench = Workbench(tmp_path)
     workbench.models.write_text(yaml.safe_dump_all([*bodies, *OTHERS]))

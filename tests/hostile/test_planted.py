@@ -36,7 +36,10 @@ spec:
 ---
 apiVersion: inference.llmaz.io/v1alpha1
 kind: Playground
-metadata: {{name: p, namespace: planted}}
+metadata:
+  name: p
+  namespace: planted
+  annotations: {{ignore.inference-platform/access-engine-key: the key is there to be hidden}}
 spec:
   modelClaim: {{modelName: m}}
   backendRuntimeConfig:
