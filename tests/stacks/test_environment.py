@@ -109,7 +109,6 @@ def test_no_child_gets_the_options_of_its_component(project: Path) -> None:
     """What a component comes after is said once, at the component; only the fleet orders its children."""
     for entry in run(project, GOOD, simulatedNodes="true").graph:
         if entry.parent:
-            assert not entry.registration.aliases
             assert not entry.registration.ignore_changes
             assert entry.parent.endswith("ModelFleet::fleet") or not entry.dependencies, entry
 
