@@ -152,10 +152,14 @@ def _course(state: _Rollout, settle: Callable[[], None], is_done: Callable[[], b
 def deployment(change: TemplateChange) -> Course:
     """Return what the controller of Deployments does."""
     after = change.after
+    if change.recreates:
+        common = min(change.before, after)
+        placed = after if change.room is None else min(after, change.room)
+        return Course(restarted=common, short=common, extra=0, waves=min(1, placed), stuck=placed < after)
     unavailable = min(change.unavailable, after)
     if not change.surge and not unavailable:
         unavailable = 1
-    if max(change.before, after) > _LARGEST and not change.recreates:
+    if max(change.before, after) > _LARGEST:
         step = max(1, change.surge + unavailable)
         return Course(
             restarted=min(change.before, after),
@@ -175,15 +179,10 @@ def deployment(change: TemplateChange) -> Course:
         while _rolling_step(state, after, change.surge, unavailable):
             pass
 
-    def settle_recreated() -> None:
-        state.replicas = [replica for replica in state.replicas if replica.is_new]
-        for index in range(len(state.replicas), after):
-            state.create(index, is_new=True)
-
     def is_done() -> bool:
         return len(state.replicas) == after and all(r.is_new and r.is_ready for r in state.replicas)
 
-    return _course(state, settle_recreated if change.recreates else settle, is_done)
+    return _course(state, settle, is_done)
 
 
 def _rolling_step(state: _Rollout, after: int, surge: int, unavailable: int) -> bool:

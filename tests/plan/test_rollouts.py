@@ -53,6 +53,12 @@ def test_rollouts(body: dict[str, Any], replicas: int, expected: Rollout) -> Non
     assert rollout_of(body, replicas) == expected
 
 
+@pytest.mark.parametrize("body", [deployment(), deployment(strategy={"type": "Recreate"}), groups(), stateful_set()])
+def test_any_number_of_replicas_is_planned(body: dict[str, Any]) -> None:
+    """An autoscaler's maximum can be a slip of the finger: no step per replica, which took more than half an hour."""
+    assert rollout_of(body, 12_000_000).replicas == 12_000_000
+
+
 @pytest.mark.parametrize(
     ("body", "replicas", "expected"),
     [
