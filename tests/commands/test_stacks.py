@@ -35,7 +35,7 @@ def project(tmp_path: Path) -> Path:
 
 def as_rendered(inputs: Mapping[str, Any]) -> dict[str, Any]:
     """An object without the annotations that tell Pulumi's provider how to deploy it."""
-    body = reveal(dict(inputs))
+    body: dict[str, Any] = reveal(dict(inputs))
     annotations = body["metadata"].pop("annotations", {})
     if kept := {name: value for name, value in annotations.items() if not name.startswith("pulumi.com/")}:
         body["metadata"]["annotations"] = kept
