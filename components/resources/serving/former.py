@@ -10,7 +10,7 @@ from typing import Any
 
 import pulumi
 
-from ...families import member_of
+from ...families import FAMILIES, member_of
 from ...fleet.objects import HPA, Object, is_core_service
 from ...fleet.rendered import Rendered
 from ...plan.plan import Plan
@@ -26,8 +26,6 @@ SETS: dict[type[ObjectSet], str] = {
     FrontDoor: "front-door",
 }
 """The suffix of each set's name."""
-SERVING = ("Playground", "Service", "InferenceService", "ModelBooster", "ModelServing")
-"""The components of kinds that serve models. Reading them from the families would import all of these."""
 _FLEET = "ModelFleet"
 """The parent of objects that belong to no component."""
 
@@ -62,6 +60,10 @@ class FormerPlaces:
 
     def __init__(self, fleet: pulumi.Resource, name: str, planned: Plan) -> None:
         self._fleet, self._name = fleet, name
+        # The objects can have been of any family, so all of them are imported.
+        self._serving = tuple(
+            member.component for family in FAMILIES for member in family.members if member.serves and member.component
+        )
         self._parents: dict[str, Any] = {_FLEET: fleet}
         self._components: set[_Place] = set()
         self._used: set[tuple[str, _Place]] = set()
@@ -88,7 +90,7 @@ class FormerPlaces:
         children = [(_token(value), logical_name(name, item.name, value)) for value in item.objects]
         return [
             pulumi.Alias(type_=token(other))
-            for other in SERVING
+            for other in self._serving
             if other != own
             and (other, name) not in self._components
             # Pulumi rejects an alias that is the URN of another resource of the program.
@@ -100,7 +102,7 @@ class FormerPlaces:
         inherits = bool(serving_component(item))
         own = self._place(item, value)
         places = [*self._direct(item, value), self._in_set(OtherObjects, value)]
-        for component in SERVING:
+        for component in self._serving:
             # A child that keeps its logical name inherits the aliases of its component.
             names = [name for name in self._names(item, value) if not (inherits and name == own[1])]
             places += [(component, name) for name in names]
@@ -113,7 +115,7 @@ class FormerPlaces:
             return self._aliases(value, own, [self._in_set(OtherObjects, value)])
         base = self._base(value)
         places: list[_Place] = [(_FLEET, base), *(self._in_set(other, value) for other in SETS)]
-        places += [(component, name) for component in SERVING for name in _variants(base, value)]
+        places += [(component, name) for component in self._serving for name in _variants(base, value)]
         return self._aliases(value, own, places)
 
     def of_claim(self, value: Object) -> list[pulumi.Alias | pulumi.Input[str]]:

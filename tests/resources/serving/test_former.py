@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from components.families import FAMILIES
-from components.resources.serving.former import SERVING
 from tests.fleets import open_model, playground, service
 from tests.recorded import PROJECT, STACK
 from tests.resources.serving.manifests import A10G, Object, in_namespace, inference_service, program, weights
@@ -26,11 +24,6 @@ CONTAINER: Object = {
     "resources": {"limits": {"nvidia.com/gpu": "1"}},
 }
 POD: Object = {"spec": {"nodeSelector": NODE, "containers": [CONTAINER]}}
-
-
-def test_the_serving_components_are_those_of_the_families() -> None:
-    serving = [member for family in FAMILIES for member in family.members if member.serves]
-    assert [*SERVING] == [member.component for member in serving if member.component]
 
 
 def named(api_version: str, kind: str, spec: Object, name: str = "chat") -> Object:
