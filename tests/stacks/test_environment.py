@@ -109,6 +109,8 @@ def test_no_child_gets_the_options_of_its_component(project: Path) -> None:
     """What a component comes after is said once, at the component; only the fleet orders its children."""
     for entry in run(project, GOOD, simulatedNodes="true").graph:
         if entry.parent:
+            # Only those of the fleet, which name a former type or place: an alias in options is a URN.
+            assert not any(alias.urn or alias.stack or alias.project for alias in entry.registration.aliases)
             assert not entry.registration.ignore_changes
             assert entry.parent.endswith("ModelFleet::fleet") or not entry.dependencies, entry
 

@@ -126,7 +126,7 @@ class TestSettings:
 
 
 def awaited(graph: Recorded) -> dict[str, set[str]]:
-    """Return what the provider is told to wait for, by kind."""
+    """Return the values of ``pulumi.com/waitFor``, by kind."""
     found: dict[str, set[str]] = {}
     for entry in filter(is_object, graph.graph):
         condition = (entry.inputs["metadata"].get("annotations") or {}).get("pulumi.com/waitFor")

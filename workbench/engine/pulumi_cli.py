@@ -172,7 +172,7 @@ class PulumiCli:
         """Return a preview as data.
 
         Raises:
-            WorkbenchError: it fails, so that nobody knows what an update would delete; with its messages.
+            WorkbenchError: the preview fails; the message contains its errors.
         """
         options = ("--config-file", str(self._files.settings), "--stack", self.stack, "--non-interactive")
         with self._language_host() as host:

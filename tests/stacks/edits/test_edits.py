@@ -38,7 +38,7 @@ def test_edit(case: Case) -> None:
 
 @pytest.mark.parametrize("setting", [{"cluster.serviceCidr": "172.21.0.0/16"}, {"clusterName": "other"}])
 def test_no_object_of_a_replaced_cluster_stays_in_the_state_alone(setting: dict[str, str]) -> None:
-    """What ``pulumi up`` does of which nobody has asked ``plan``: all of it is in the new cluster."""
+    """``pulumi up`` without a plan before it: all objects are created again in the new cluster."""
     before = bases()["managed"]
     world = World()
     assert Engine(world, before.program()).run().failed == ""
