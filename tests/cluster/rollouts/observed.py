@@ -50,7 +50,7 @@ class Trial:
 
     def ready(self) -> None:
         """Make all pods ready, step by step."""
-        while self._start(self._settled()):
+        while self._start(self.settled()):
             pass
 
     def _prepare(self) -> None:
@@ -74,10 +74,10 @@ class Trial:
         self.kube.apply(case.body(self.namespace, changed=True), manager=_MANAGER)
         short = extra = waves = 0
         while True:
-            replicas = self._settled()
+            replicas = self.settled()
             short = max(short, common - sum(map(is_ready, replicas)))
             extra = max(extra, len(replicas) - most)
-            if not self._start(replicas) and not self._start(self._settled(_QUIET_END)):
+            if not self._start(replicas) and not self._start(self.settled(_QUIET_END)):
                 break
             waves += 1
             assert waves < _WAVES, case
@@ -116,7 +116,7 @@ class Trial:
                 self.kube.request("PATCH", path, body=body, content_type=STRATEGIC)
         return bool(starting)
 
-    def _settled(self, quiet: float = _QUIET) -> list[Json]:
+    def settled(self, quiet: float = _QUIET) -> list[Json]:
         """Return the replicas when nothing changes any more."""
         deadline = time.monotonic() + _LONGEST
         last: object = None
