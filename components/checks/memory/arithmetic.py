@@ -111,7 +111,7 @@ def _judge_span(case: MemoryCase, span: SizeSpan, *, types: bool) -> MemoryVerdi
 
 
 def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperType, ...]) -> tuple[Fit, str]:
-    case, margin = ledger.case, ledger.margin(context)
+    case, margin = ledger.case, ledger.inside(context)
     parts, usable, error = ledger.parts(context), ledger.usable(context), ledger.error(context)
     indivisible = refusal(case)
     if indivisible:
@@ -120,6 +120,12 @@ def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperTyp
         return Fit.EXCEEDED, wording.loading(case, ledger.lacks_to_load) + wording.next_step(
             case, _remedies(case, types)
         )
+    beside = ledger.left_beside(context)
+    if beside is not None and beside < ledger.error_beside(context):
+        fit = Fit.EXCEEDED if beside < 0 else Fit.TIGHT
+        comfortable = _comfortable_context(ledger, largest)
+        remedies = _remedies(case, types, context=comfortable, share=_smaller_share(ledger, context))
+        return fit, wording.beside(case, ledger.beside(context), beside) + wording.next_step(case, remedies)
     uncounted = ledger.uncounted(context)
     if margin >= error and uncounted:
         step = wording.next_step(case, _remedies(case, types, share=_smaller_share(ledger, context)))
@@ -192,7 +198,7 @@ def _fits(case: MemoryCase) -> bool:
 
 
 def _is_comfortable(ledger: Ledger, context: int) -> bool:
-    return ledger.margin(context) >= ledger.error(context) and not ledger.uncounted(context)
+    return ledger.is_comfortable(context) and not ledger.uncounted(context)
 
 
 def _remedies(
@@ -276,7 +282,7 @@ def _largest_context(ledger: Ledger, bound: int) -> int:
 
 def _comfortable_context(ledger: Ledger, bound: int) -> int:
     """Return the longest context up to a bound that fits without being tight; 0 if none does."""
-    return _bisect(lambda context: ledger.margin(context) >= ledger.error(context), bound)
+    return _bisect(ledger.is_comfortable, bound)
 
 
 def _bisect(holds: Callable[[int], bool], bound: int) -> int:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from ...engines.memory.budget import EngineMemory as EngineMemory
+from ...engines.memory.reserve import DraftKind, ServerTraits
 from ...fleet.workloads import SpreadField
 from .shapes import Shape
 
@@ -31,11 +32,18 @@ class Parallel:
     data: int = 1
     experts: bool = False
     """Whether whole experts are distributed over tensor x data ranks (expert parallelism)."""
+    groups: int = 1
+    """Groups of the ranks of tensor parallelism, each of which computes the attention of its own requests."""
 
     @property
     def accelerators(self) -> int:
         """Accelerators of one replica."""
         return self.tensor * self.pipeline * self.data
+
+    @property
+    def attention(self) -> int:
+        """Ranks that divide the attention of a request."""
+        return max(1, self.tensor // self.groups)
 
 
 IDEAL_ENGINE = EngineMemory()
@@ -56,6 +64,8 @@ class MemoryCase:
         batch_tokens: Tokens of a batch; None if not set.
         draft: A smaller model on the same accelerators that proposes tokens; None without one.
         draft_tensor: Tensor parallelism of the draft model.
+        draft_kind: What proposes tokens, as far as the engine reserves memory for it.
+        graph_requests: Requests in the largest CUDA graph; None if not set.
         adapters: Number of LoRA adapters loaded at once.
         adapter_rank: Their largest rank.
         offloaded_bytes: Weights kept in host memory instead, per accelerator.
@@ -80,6 +90,8 @@ class MemoryCase:
     batch_tokens: int | None = None
     draft: Shape | None = None
     draft_tensor: int = 1
+    draft_kind: DraftKind = DraftKind.NONE
+    graph_requests: int | None = None
     adapters: int = 0
     adapter_rank: int = 0
     offloaded_bytes: int = 0
@@ -90,6 +102,20 @@ class MemoryCase:
     per_pod: int = 0
     pods: int = 1
     spread: SpreadField | None = None
+
+    @property
+    def traits(self) -> ServerTraits:
+        """What the server computes, as far as its engine reserves memory for it."""
+        return ServerTraits(
+            batch_tokens=self.batch_tokens,
+            graph_requests=self.graph_requests,
+            has_latents=any(kind.is_latent for kind in self.shape.layers),
+            has_images=self.shape.images,
+            tower=self.shape.tower,
+            draft=self.draft_kind,
+            groups=self.parallel.groups,
+            is_simple=self.parallel.pipeline == 1 and not self.adapters,
+        )
 
     @property
     def requests(self) -> int | None:

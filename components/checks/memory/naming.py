@@ -53,6 +53,10 @@ its names end in year and month."""
 _NATIVE_FP8 = re.compile(r"^deepseek-ai/deepseek-(v3|r1)(?!-distill)", re.IGNORECASE)
 """Models that are trained and published with 8 bits (README_WEIGHTS.md of deepseek-ai/DeepSeek-V3, and the cards of
 R1, V3.1 and V3.2)."""
+_BLOCKWISE_FP8 = re.compile(r"^qwen/qwen3", re.IGNORECASE)
+"""Publishers and models whose FP8 weights have a scale per block of 128 x 128 ("fine-grained fp8 quantization with
+block size of 128", model cards of Qwen3 and later); other publishers have one per channel or matrix."""
+_FP8_BLOCK = 128
 _LEAST_UNNAMED, _MOST_UNNAMED = Decimal("4.25"), Decimal(16)
 _UNNAMED_BITS = re.compile(
     r"quant|auto[-_]?round|gptqmodel|autoawq|marlin|torchao|squeezellm|compressed", re.IGNORECASE
@@ -188,7 +192,8 @@ def _of_repository(name: str) -> Shape | None:
             # The context is unknown if the name states a longer one than that of the known model.
             longer = set(_CONTEXT.findall(own.lower())) - set(_CONTEXT.findall(like.name.lower()))
             context = None if longer else like.max_context
-            return replace(like, dtype=dtype, weights_bytes=known_size, estimate=basis, max_context=context)
+            like = replace(like, dtype=dtype, weights_bytes=known_size, estimate=basis, max_context=context)
+            return _with_blocks(like) if dtype == "fp8" and _BLOCKWISE_FP8.match(name) else like
     count = _count(own)
     if count is None:
         return None
@@ -198,6 +203,12 @@ def _of_repository(name: str) -> Shape | None:
     basis = f"{text} parameters in its name"
     span = SizeSpan(low, high, least, most, ends_are_wide=True)
     return Shape(name, span=span, estimate=basis)
+
+
+def _with_blocks(shape: Shape) -> Shape:
+    """Return a model with the blocks of its FP8 weights, and the widths that tensor parallelism divides into them."""
+    widths = {shape.intermediate or 0, *((shape.heads or 0) * kind.key_dim for kind in shape.layers)}
+    return replace(shape, block=_FP8_BLOCK, cuts=tuple(sorted(width for width in widths if width)))
 
 
 def _of_file(name: str) -> Shape | None:

@@ -13,6 +13,9 @@ cache: bytes per number in the KV cache, by type.
 converts: type to which weights are converted while they are loaded, by quantization; other methods convert nothing.
 bits: least and most bits per parameter, with scales, of weights of a quantization that has one width.
 whole_cache: cache types that mean the type of the weights.
+batch_without_chunks: tokens of a batch if prompts are not cut into chunks, by default.
+draft_heads, draft_models: methods of speculative decoding for which the engine reserves memory: with heads of the
+  model, and with a model of its own.
 adapters: default number (most) and rank; a rank of null is that of the adapters themselves.
 speculation: keys of the JSON: model, tensor and method; own are the methods without a draft model, heads those with
   additional heads.
@@ -72,6 +75,9 @@ class MemorySettingsTable:
     whole_cache: tuple[str, ...] = ()
     converts: Mapping[str, str] = field(default_factory=dict)
     bits: Mapping[str, tuple[Decimal, Decimal]] = field(default_factory=dict)
+    batch_without_chunks: int | None = None
+    draft_heads: tuple[str, ...] = ()
+    draft_models: tuple[str, ...] = ()
     adapters: Mapping[str, int | None] = field(default_factory=dict)
     speculation: Mapping[str, Any] = field(default_factory=dict)
     unclear: Mapping[str, str] = field(default_factory=dict)
@@ -116,6 +122,9 @@ def _read(engine: Engine) -> MemorySettingsTable | None:
             method: (Decimal(str(least)), Decimal(str(most)))
             for method, (least, most) in facts.get("bits", {}).items()
         },
+        batch_without_chunks=facts.get("batch_without_chunks"),
+        draft_heads=tuple(facts.get("draft_heads", ())),
+        draft_models=tuple(facts.get("draft_models", ())),
         adapters=facts.get("adapters", {}),
         speculation=facts.get("speculation", {}),
         unclear=facts.get("unclear", {}),

@@ -287,7 +287,6 @@ UNCLEAR = [
     (VLLM, ["--max-model-len", "many"], "'many'"),
     (VLLM, ["--gpu-memory-utilization", "NaN"], "'NaN'"),
     (VLLM, ["--kv-cache-dtype", "nvfp9"], "'nvfp9'"),
-    (SGLANG, ["--enable-dp-attention", "--dp", "8", "--tp", "8"], "--enable-dp-attention"),
     (SGLANG, ["--lora-paths", "a=/a"], "rank"),
     (LLAMA, ["--split-mode", "row"], "--split-mode row"),
     (LLAMA, ["--override-tensor", "exps=CPU"], "--override-tensor"),

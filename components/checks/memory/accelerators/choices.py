@@ -95,12 +95,15 @@ def spread_over(case: MemoryCase, parallel: Parallel) -> MemoryCase:
     budget, engine = case.budget, engines().get(case.engine)
     if engine is not None:
         device = Device(case.device, case.device_bytes, parallel.accelerators)
-        moved = memory_of(engine, case.tag, device, case.batch_tokens) or budget
+        moved = memory_of(engine, case.tag, device, replace(case, parallel=parallel).traits) or budget
         budget = moved._replace(
             reserves_context=moved.reserves_context and budget.reserves_context,
             reserves_all=moved.reserves_all and budget.reserves_all,
             spills=moved.spills or budget.spills,
             most_graphs=min(moved.most_graphs, budget.most_graphs),
+            state_ratio=budget.state_ratio,
+            state_slots=budget.state_slots,
+            states=budget.states,
         )
     return replace(case, parallel=parallel, budget=budget, draft_tensor=min(case.draft_tensor, parallel.tensor))
 

@@ -11,6 +11,9 @@ _MAX_DEGREE = 64
 def refusal(case: MemoryCase) -> str:
     """Return why the engine would reject the degree of tensor parallelism, with the valid ones; otherwise empty."""
     tensor, shape, experts = case.parallel.tensor, case.shape, case.parallel.experts
+    if case.parallel.groups > 1:
+        # Each group divides the heads, and all ranks together the rest.
+        return ""
     indivisible = _indivisible(shape, tensor, experts=experts) if case.budget.cuts else ""
     if not indivisible:
         return ""

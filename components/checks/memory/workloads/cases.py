@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import NamedTuple
 
+from ....engines.memory.reserve import DraftKind
 from ....engines.memory.rows import Device, memory_of
 from ....engines.memory_settings.layout import ModelLayout
 from ....engines.memory_settings.reader import MemorySettings
@@ -19,7 +20,7 @@ from ....fleet.instances import Instance, instance, is_accelerator
 from ....fleet.workloads import NamedWeights, Server, SpreadField, Workload
 from ..accelerators.devices import GIB
 from ..cases import EngineMemory, MemoryCase, Parallel
-from ..shapes import Layers, Shape
+from ..shapes import Layers, Shape, heads_of
 from .known import KnownShapes
 
 _SUPPORTED = frozenset({"nvidia.com/gpu", "amd.com/gpu"})
@@ -149,15 +150,13 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
     if pipeline is None:
         # The engine divides layers over all accelerators by itself, like llama.cpp, unless shares are set.
         pipeline = 1 if layout.shares else placement.per_pod
-    parallel = Parallel(tensor, pipeline, layout.data, layout.experts)
+    parallel = Parallel(tensor, pipeline, layout.data, layout.experts, layout.groups)
     used = len(layout.shares) or parallel.accelerators
     if used > placement.total:
         return f"the engine is set to use {used} accelerators, but a replica has {placement.total}"
     device_bytes = int((node.accelerator_memory_gib or 0) * GIB)
-    budget = memory_of(
-        engines()[engine], server.tag, Device(node.accelerator, device_bytes, used), settings.batch_tokens
-    )
-    if budget is None:
+    device = Device(node.accelerator, device_bytes, used)
+    if memory_of(engines()[engine], server.tag, device) is None:
         return f"no figures on the memory use of {engine}"
     table = memory_settings_table(engine)
     single_file = table is not None and table.single_files
@@ -167,6 +166,8 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
         return shape
     if isinstance(draft, str):
         return draft
+    if settings.draft_kind is DraftKind.HEADS and draft is None:
+        draft = heads_of(shape)
     if settings.quantized and shape.span and not shape.dtype:
         least, most = settings.bits or (_LEAST_BITS, shape.span.most_bits)
         least, most = min(shape.span.least_bits, least), min(shape.span.most_bits, most)
@@ -184,7 +185,6 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
         device=node.accelerator,
         device_bytes=device_bytes,
         parallel=parallel,
-        budget=_adjusted(budget, settings),
         weights_dtype=settings.converted if not shape.dtype or shape.dtype in _UNQUANTIZED else "",
         cache_bytes=_cache_bytes(settings, part),
         context=settings.limits.context,
@@ -192,6 +192,8 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
         batch_tokens=settings.batch_tokens,
         draft=draft,
         draft_tensor=settings.draft_tensor or parallel.tensor,
+        draft_kind=settings.draft_kind,
+        graph_requests=settings.graph_requests,
         adapters=settings.adapters,
         adapter_rank=settings.adapter_rank,
         offloaded_bytes=offloaded,
@@ -203,6 +205,9 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
         pods=placement.pods,
         spread=server.spread,
     )
+    budget = memory_of(engines()[engine], server.tag, device, case.traits)
+    if budget is not None:
+        case = replace(case, budget=_adjusted(budget, settings))
     return WorkloadCase(case, is_whole=part is shape)
 
 
@@ -214,6 +219,14 @@ def _adjusted(budget: EngineMemory, settings: MemorySettings) -> EngineMemory:
         budget = budget._replace(reserves_context=False, reserves_all=False)
     if settings.offloads_to_host:
         budget = budget._replace(spills=True)
+    if budget.state_ratio:
+        ratio = budget.state_ratio if settings.state_ratio is None else settings.state_ratio
+        states = settings.states
+        if not settings.prefix_caching:
+            # Only the running requests have states then.
+            states = settings.limits.sequences if states is None else states
+            budget = budget._replace(state_slots=1)
+        budget = budget._replace(state_ratio=ratio, states=states)
     return budget
 
 
