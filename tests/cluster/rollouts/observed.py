@@ -10,12 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from components.plan.rollouts import Rollout
-from livefleet.pods.kubelet import STRATEGIC, is_ready, is_running, ready_now
+from livefleet.pods.kubelet import STRATEGIC, is_ending, is_ready, is_running, ready_now
 from tests.cluster.rollouts.cases import GPU, KINDS, Case, Json
 from tests.cluster.waiting import eventually
 from toolkit.kube import Kube, KubeError
 
 _MANAGER = "test-rollouts"
+_REPLICA_SET = "ReplicaSet"
 _QUIET = 2.0
 """Seconds without a change after which nothing is left to do."""
 _QUIET_END = 6.0
@@ -133,9 +134,13 @@ class Trial:
         raise AssertionError(f"{self.case}: it never came to rest")
 
     def _owners(self) -> list[Json]:
-        """Return the workload, and the StatefulSet of its leaders."""
+        """Return the workload, its ReplicaSets, and the StatefulSet of its leaders, which comes last."""
         body = self.case.body(self.namespace, changed=False)
         found = [self.kube.get(body["apiVersion"], body["kind"], "x", self.namespace)]
+        if body["kind"] == KINDS[0]:
+            # The items of a list have no kind.
+            listed = self.kube.list("apps/v1", _REPLICA_SET, self.namespace)
+            found += [{**replica_set, "kind": _REPLICA_SET} for replica_set in listed]
         if body["kind"] == KINDS[-1]:
             with suppress(KubeError):
                 found.append(self.kube.get("apps/v1", "StatefulSet", "x", self.namespace))
@@ -143,14 +148,22 @@ class Trial:
 
     def _is_busy(self, pods: list[Json], owners: list[Json]) -> bool:
         """Whether the scheduler, the kubelet or a controller still has something to do."""
+        replicas = _replicas(pods)
+        counts = [len(replicas), sum(map(is_ready, replicas))]
         for owner in owners:
-            if (owner.get("status") or {}).get("observedGeneration", 0) < owner["metadata"]["generation"]:
+            status = owner.get("status") or {}
+            if status.get("observedGeneration", 0) < owner["metadata"]["generation"]:
                 return True
-        if any(pod["metadata"].get("deletionTimestamp") for pod in pods):
+            if owner["kind"] == _REPLICA_SET:
+                if status.get("replicas", 0) != owner["spec"]["replicas"]:
+                    return True
+            # A controller that has not counted the pods yet may still change them.
+            elif [status.get("replicas", 0), status.get("readyReplicas", 0)] != counts:
+                return True
+        if any(is_ending(pod) for pod in pods):
             return True
         if any(pod["spec"].get("nodeName") and not is_running(pod) for pod in pods):
             return True
-        replicas = _replicas(pods)
         if self.case.kind == KINDS[-1] and len(replicas) != owners[-1]["spec"]["replicas"]:
             return True
         bound = sum(bool(pod["spec"].get("nodeName")) for pod in replicas)
@@ -168,7 +181,7 @@ class Trial:
 
 def _replicas(pods: list[Json]) -> list[Json]:
     """Return the pods that make up replicas, of groups the leaders, in order."""
-    alive = [pod for pod in pods if not _is_worker(pod) and not pod["metadata"].get("deletionTimestamp")]
+    alive = [pod for pod in pods if not _is_worker(pod) and not is_ending(pod)]
     return sorted(alive, key=lambda pod: str(pod["metadata"]["name"]))
 
 
