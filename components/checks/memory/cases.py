@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...engines.memory.budget import EngineMemory as EngineMemory
 from ...engines.memory.reserve import DraftKind, ServerTraits
 from ...fleet.workloads import SpreadField
-from .shapes import Shape
+from .shapes import Shape, heads_of
 
 
 class Fit(StrEnum):
@@ -102,6 +102,13 @@ class MemoryCase:
     per_pod: int = 0
     pods: int = 1
     spread: SpreadField | None = None
+
+    @property
+    def downloads(self) -> tuple[Shape, ...]:
+        """The models with files of their own: heads that propose tokens are in those of the model."""
+        if self.draft is None or self.draft == heads_of(self.shape):
+            return (self.shape,)
+        return (self.shape, self.draft)
 
     @property
     def traits(self) -> ServerTraits:

@@ -111,6 +111,7 @@ def test_heads_that_propose_tokens_take_weights_cache_and_a_reserve() -> None:
     plain, drafted = (served(DEEPSEEK, "p5en.48xlarge", "v0.5.12", *arguments, gpus=8) for arguments in (args, heads))
     # One of 61 layers, and its 11.6 billion parameters of 671.
     assert weights(drafted, "draft model") == pytest.approx(641.3 / 61 / 8, rel=0.05)
+    assert case_of(drafted).downloads == (case_of(plain).shape,)
     both = (weights(found, "cache of one request") for found in (plain, drafted))
     assert next(both) / 61 == pytest.approx(next(both) / 62)
     shares = [case_of(found).budget.share for found in (plain, drafted)]
