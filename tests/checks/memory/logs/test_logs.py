@@ -69,7 +69,7 @@ class Log:
     @property
     def tokens(self) -> float:
         """Tokens of the cache with the weights that the log says, so that the share and the pools are compared."""
-        weights = self.row.get("weights", self.weights)
+        weights = float(self.row.get("weights", self.weights))
         rest = self.ledger.usable(self.context) - weights * GIB
         states, budget = self.state_bytes, self.case.budget
         if states:
