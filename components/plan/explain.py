@@ -26,6 +26,11 @@ from .view import lines, view
 Path = tuple[str | int, ...]
 _EXPLAINED = (("spec",), ("metadata", "labels"), ("metadata", "annotations"))
 _DIGITS = re.compile(r"[0-9]+")
+_ITEMS = 20
+"""Items of a list that are explained one by one. Further ones have the same schema, and mostly the same effect."""
+_LEAST_RENDERINGS = 200
+_VALUES = 500_000
+"""Values that may be read and rendered for one resource: a few seconds of work, however large the input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +72,44 @@ def explain(
     document = subject.resource.wire()
     safe, secrets = masked(document), frozenset[str]().union(*(resource.secrets for resource in resources))
 
+    fields = [field for start in _EXPLAINED for field in _fields(_at(document, start), start)]
+    limit = max(_LEAST_RENDERINGS, _VALUES // (len(fields) + len(trial.usual)))
     warned = set[str]()
+    explained, left = list[ExplainedField](), list[str]()
+    for path, value in fields:
+        name = field_path(path)
+        if matches is not None and not matches.fullmatch(name):
+            continue
+        if isinstance(value, _Rest):
+            explained.append(ExplainedField(name, None, (f"not explained: {value}",)))
+        elif trial.renderings >= limit:
+            left.append(name)
+        else:
+            effects = _became(trial, planned.problems, document, path, value, warned)
+            masked_effects = tuple(masked_text(text, secrets) for text in effects)
+            explained.append(ExplainedField(name, _at(safe, path), masked_effects))
+    if left:
+        more = f" and {len(left) - 1} more fields" if len(left) > 1 else ""
+        reason = (
+            f"not explained: the resources were rendered {limit} times for the fields above, and are too large for "
+            "more; pass only the manifests that this resource needs"
+        )
+        explained.append(ExplainedField(f"{left[0]}{more}", None, (reason,)))
+    return tuple(explained)
 
-    def became(path: Path, value: object) -> Iterator[str]:
-        for text in _became(trial, planned.problems, document, path, value, warned):
-            yield masked_text(text, secrets)
 
-    return tuple(
-        ExplainedField(field_path(path), _at(safe, path), tuple(became(path, value)))
-        for start in _EXPLAINED
-        for path, value in _fields(_at(document, start), start)
-        if matches is None or matches.fullmatch(field_path(path))
-    )
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """What follows the explained items of a list.
+
+    Attributes:
+        items: Number of all items of the list.
+    """
+
+    items: int
+
+    def __str__(self) -> str:
+        return f"the list has {self.items} items, of which the first {_ITEMS} are explained"
 
 
 @dataclass(slots=True)
@@ -88,6 +119,7 @@ class _Trial:
     Attributes:
         usual: View of the fleet.
         own: View of the resource; for one without rendered objects, that of the fleet.
+        renderings: Number of variants that were rendered.
     """
 
     subject: LoadedResource
@@ -96,6 +128,7 @@ class _Trial:
     options: Options
     usual: dict[str, str]
     own: dict[str, str]
+    renderings: int = 0
 
     @property
     def kind(self) -> Kind:
@@ -108,6 +141,7 @@ class _Trial:
             document: The variant.
             made_up: Whether it contains an invented value, which must not be shown.
         """
+        self.renderings += 1
         resource, problems = check(document, self.kind)
         if resource is None:
             return problems[0][1]
@@ -207,13 +241,15 @@ def _others(value: object, path: Path, shape: SchemaGraph) -> Iterator[object]:
 
 
 def _fields(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:  # noqa: ANN401 - any JSON
-    """Yield all set values: scalars, and empty maps and lists."""
+    """Yield all set values: scalars, empty maps and lists, and the rest of each long list."""
     if isinstance(value, dict) and value:
         for key, inner in value.items():
             yield from _fields(inner, (*path, key))
     elif isinstance(value, list) and value:
-        for number, inner in enumerate(value):
+        for number, inner in enumerate(value[:_ITEMS]):
             yield from _fields(inner, (*path, number))
+        if len(value) > _ITEMS:
+            yield (*path, _ITEMS), _Rest(len(value))
     elif value is not None:
         yield path, value
 

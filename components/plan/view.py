@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
@@ -30,9 +31,15 @@ def view(fleet: Fleet) -> dict[str, str]:
     Containers, variables and ports are listed by name, arguments by flag.
     """
     values: dict[str, str] = {}
+    numbers: dict[str, int] = {}
     for item in fleet.rendered:
         for path, value in _resource_values(item):
-            values[_unique(path, values)] = value
+            unique = path
+            # Repeated paths, such as those of a repeated flag, are numbered.
+            while unique in values:
+                numbers[path] = numbers.get(path, 1) + 1
+                unique = f"{path} ({numbers[path]})"
+            values[unique] = value
     return values
 
 
@@ -87,20 +94,20 @@ def _flat(path: str, value: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 -
 
 def _arguments(path: str, words: list[str]) -> Iterator[tuple[str, str]]:
     """List arguments by flag; a word after a flag that is not a flag itself is its value."""
-    remaining = [str(word) for word in words]
+    remaining = deque(str(word) for word in words)
     if len(remaining) > _OWN_COMMAND and remaining[1] == "-c":
         yield path, " ".join(remaining)
         return
     position = 0
     while remaining:
-        word = remaining.pop(0)
+        word = remaining.popleft()
         if not _is_flag(word):
             yield f"{path}[{position}]", word
             position += 1
             continue
         flag, equals, value = word.partition("=")
         if not equals and remaining and not _is_flag(remaining[0]):
-            value = remaining.pop(0)
+            value = remaining.popleft()
         yield f"{path} {flag}", value
 
 
@@ -119,16 +126,6 @@ def _text(value: Any) -> str:  # noqa: ANN401 - any scalar
     if isinstance(value, Decimal):
         return f"{value:f}"
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _unique(path: str, taken: Mapping[str, str]) -> str:
-    """Make repeated paths unique, such as those of a repeated flag."""
-    if path not in taken:
-        return path
-    number = 2
-    while f"{path} ({number})" in taken:
-        number += 1
-    return f"{path} ({number})"
 
 
 def lines(values: Mapping[str, str], other_paths: Iterable[str]) -> list[str]:

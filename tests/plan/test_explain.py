@@ -309,3 +309,44 @@ def test_secrets_are_searched_for_once_in_each_resource(monkeypatch: pytest.Monk
     fresh = [replace(each) for each in manifests.resources]
     assert len(explain(fresh[1], fresh, planned)) > 5
     assert len(searched) <= len(fresh)
+
+
+class TestLargeResources:
+    """A rendering for each field is quadratic in the size of a resource, so their number is bounded."""
+
+    @staticmethod
+    def with_arguments(number: int) -> str:
+        words = "".join(f", --lora-modules=a{index}=b" for index in range(number))
+        return TEXT.replace(", --enforce-eager]", f"{words}]")
+
+    @pytest.mark.parametrize("number", [40, 400])
+    def test_the_first_items_of_a_long_list_are_explained(self, number: int) -> None:
+        found = rows("chat", self.with_arguments(number))
+        arguments = {path: row for path, row in found.items() if path.startswith("spec.backendRuntimeConfig.args")}
+        assert list(arguments) == [f"spec.backendRuntimeConfig.args[{index}]" for index in range(21)]
+        # --max-model-len and 4096 are the other two.
+        reason = f"not explained: the list has {number + 2} items, of which the first 20 are explained"
+        assert arguments["spec.backendRuntimeConfig.args[20]"].became == (reason,)
+        assert "--lora-modules" in arguments["spec.backendRuntimeConfig.args[19]"].became[0]
+
+    @pytest.mark.parametrize("number", [1000, 2000])
+    def test_fields_beyond_the_limit_are_named(self, number: int) -> None:
+        labels = ", ".join(f"l{index}: a" for index in range(number))
+        found = rows("chat", TEXT.replace("labels: {team: a}", f"labels: {{{labels}}}"))
+        assert found["spec.replicas"].became
+        *_, (path, last) = found.items()
+        more = number - sum(row.path.startswith("metadata.labels") for row in found.values())
+        assert path.endswith(f" and {more} more fields")
+        assert last.became[0].startswith("not explained: the resources were rendered ")
+        assert last.became[0].endswith("pass only the manifests that this resource needs")
+
+    def test_every_field_of_a_usual_resource_is_explained(self) -> None:
+        assert not any("not explained" in text for row in rows("chat").values() for text in row.became)
+
+
+def test_repeated_paths_are_numbered() -> None:
+    manifests = parse(TestLargeResources.with_arguments(3000))
+    values = view(render_fleet(manifests.resources, Options()))
+    path = "pod containers[model-runner].args --lora-modules"
+    numbered = {name.partition(": ")[2] for name in values if path in name}
+    assert numbered == {path} | {f"{path} ({number})" for number in range(2, 3001)}
