@@ -45,6 +45,8 @@ from .versions import Version, VersionSpan, version_of, without_version
 FOLDERS: list[Traversable] = [files(__package__)]
 """Search path of engines: every subfolder with an ``engine.yaml`` is one."""
 _LAST = 1000
+_PIN = re.compile(r"20\d{6}|(?=.*\d)[0-9a-f]{7,40}")
+"""A date or a commit in a tag."""
 PYTHON = re.compile(r"python[\d.]*")
 """The interpreter, which may run an engine as a module."""
 Flags = tuple[str, ...]
@@ -104,7 +106,8 @@ class Engine:
         A number is the version in the engine's own repository, its mirrors, and repositories named like the engine
         (``example.com/vllm:0.8.2``). Tags of other images may contain the engine's name (``1.4-vllm0.8.2``). For a
         repository that is no longer updated, a floating tag means its last version: ``server`` of
-        ``ghcr.io/ggerganov/llama.cpp`` is ``server-b4719``. All other tags are marked as having no version.
+        ``ghcr.io/ggerganov/llama.cpp`` is ``server-b4719``. Tags with a date or a commit, such as
+        ``nightly-20260605-7dc7376``, and all other tags are marked as having no version.
 
         Args:
             repository: Repository of the image.
@@ -122,7 +125,10 @@ class Engine:
         if not own:
             return without_version(tag)
         last = next((last for known, last in self.frozen.items() if is_one_of(repository, (known,))), "")
-        if last or not tag or not {*tag.split("-")}.isdisjoint(self.floating):
+        words = {*tag.split("-")}
+        # A build of a day or of a commit is no release, and it stays while the newest version goes on.
+        is_pinned = any(_PIN.fullmatch(word) for word in words)
+        if last or not tag or not (is_pinned or words.isdisjoint(self.floating)):
             return "-".join(filter(None, (tag, last)))
         return without_version(tag)
 
