@@ -24,6 +24,8 @@ adapters (:mod:`.served`); ``pairs.yaml`` the KV cache transfer (:mod:`.pairs`).
       limit, or if it is unknown. The setting ``shutdown_timeout`` replaces it.
     key_variables: variables that set the key of requests, as the setting ``api_key`` does (vllm/envs.py,
       router/src/main.rs of TGI, common/arg.cpp of llama.cpp).
+    variables: environment variables that only some versions read, each with the span of these, and ``instead``, the
+      flag in its place.
     user: the user that the image can run as (:mod:`.users`).
 """
 
@@ -83,6 +85,7 @@ class Engine:
     lacks: tuple[Mapping[str, Any], ...] = ()
     finishes: float | None = None
     key_variables: tuple[str, ...] = ()
+    variables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     user: ImageUser | None = None
 
     def flag(self, setting: Setting) -> str | None:

@@ -30,6 +30,7 @@ from ..fleet.words import OtherKinds
 from ..fleet.workloads import Workload
 from .access import charts_for, check_access, check_exemptions, classes_of, hardened, placed, policies_of
 from .claims import claim_objects
+from .engine_variables import check_engine_variables
 from .environment import Environment
 from .monitoring import (
     adapter_objects,
@@ -155,6 +156,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         *check_exemptions(fleet, environment),
         *check_secrets(fleet, manifests.resources),
         *check_group_arguments(fleet, rendered.problems),
+        *check_engine_variables(fleet),
         *check_memory(memory),
         *check_context(memory),
         *check_names(memory, (*manifests.resources, *manifests.partial)),
