@@ -219,7 +219,7 @@ def defaults(subject: Subject, *, paths: Paths = None, show_secrets: ShowSecrets
     manifests, problems, _ = _admitted(subject, paths)
     if fatal := errors(problems):
         raise WorkbenchError("\n".join(map(str, fatal)))
-    write_objects((with_defaults(loaded) for loaded in manifests.resources), show_secrets=show_secrets)
+    write_objects((), (with_defaults(loaded) for loaded in manifests.resources), show_secrets=show_secrets)
 
 
 def crds(kinds: Kinds = None, release: Releases = None) -> None:

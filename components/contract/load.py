@@ -69,11 +69,11 @@ class LoadedResource:
 
     @property
     def secrets(self) -> frozenset[str]:
-        """Plain-text secrets in the manifest, which messages must mask."""
+        """Texts of the manifest that are or may be secrets, which messages must hide."""
         if not self._secrets:
-            from .texts.secrets import secret_texts
+            from .texts.secrets import quoted_texts
 
-            self._secrets.append(secret_texts(self.resource.wire()))
+            self._secrets.append(quoted_texts(self.resource.wire()))
         return self._secrets[0]
 
     def with_resource(self, resource: Resource) -> "LoadedResource":
@@ -116,6 +116,9 @@ class OtherObject:
         self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
     ) -> Problem:
         """Return a problem of this object, at the line of the field."""
+        from .texts.secrets import masked_text, quoted_texts
+
+        reason = masked_text(reason, quoted_texts(self.value))
         line = self.location.line(path) if self.location else self.line
         return Problem(
             self.file, line, *_identity(self.value), path, reason, severity, rule, namespace=_namespace(self.value)
@@ -340,10 +343,10 @@ class _ManifestReader:
         secrets: list[frozenset[str]] = []
 
         def problem(path: str, reason: str) -> None:
-            from .texts.secrets import masked_text, secret_texts
+            from .texts.secrets import masked_text, quoted_texts
 
             problem_line = location.line(path) if location else line
-            secrets[:] = secrets or [secret_texts(value)]
+            secrets[:] = secrets or [quoted_texts(value)]
             self.problems.append(
                 Problem(
                     file,

@@ -39,6 +39,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..contract.tables import read_table
+from ..contract.texts.harmless import Vocabulary, register_vocabulary
 from .images import Image, is_one_of, parse_image
 from .settings import Feature, Setting
 from .users import ImageUser
@@ -229,3 +230,13 @@ def _settings(facts: Mapping[str, Any]) -> Mapping[Setting, Flags]:
 @functools.cache
 def _usual() -> Mapping[Setting, Flags]:
     return _settings(read_table(files(__package__).joinpath("usual.yaml")))
+
+
+def _vocabulary() -> Vocabulary:
+    # Only reports need it, and it reads all tables of flags.
+    from .vocabulary import vocabulary
+
+    return vocabulary()
+
+
+register_vocabulary(_vocabulary)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from components.plan.review.snapshot import Snapshot
-from toolkit.printing import output_option, print_to_stderr
+from toolkit.printing import ShowValues, output_option, print_to_stderr
 from toolkit.screen import Details
 
 from ..default_stack import DEFAULT_STACK, NO_STACK, choose_stack
@@ -138,6 +138,7 @@ def plan(
     base: Against = None,
     form: Form = ReviewFormat.TEXT,
     details: Details = False,
+    show_values: ShowValues = False,
     save: Saved = None,
     fail_on: Fails = None,
     trace: Traces = None,
@@ -162,6 +163,12 @@ def plan(
 
     from .git import prefix_of
 
+    if show_values and (base or save):
+        raise WorkbenchError(
+            f"--show-values cannot be used with {'--base' if base else '--save'}: values are shown only on a "
+            "terminal, and the plan of the base hides them",
+            2,
+        )
     chosen = choose_stack(cwd, NO_STACK if cluster and not stack else stack, paths or ())
     folder = chosen.folder.resolve()
     files = [(path, _file_format(path)) for path in save or ()]

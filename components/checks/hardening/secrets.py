@@ -12,6 +12,7 @@ from ...fleet.objects import Object
 from ...fleet.rendered import Fleet, Rendered
 
 _KEY_FLAG = re.compile(r"--?[\w-]*(?:key|token|secret|password)[= ]", re.IGNORECASE)
+_ARGUMENTS = frozenset({"args", "command", "extraArgs"})
 
 
 def check_secrets(fleet: Fleet, resources: Iterable[LoadedResource]) -> Iterator[Problem]:
@@ -41,12 +42,15 @@ def check_secrets(fleet: Fleet, resources: Iterable[LoadedResource]) -> Iterator
         )
 
     for item, argument in arguments:
-        places = (
-            (source, field_path(path))
+        places = [
+            (source, path)
             for source in (item.source, *others)
             for path in _texts(source.resource.wire(), argument.value, ())
-        )
-        source, path = next(places, (item.source, "spec"))
+        ]
+        # A variable may have the same value.
+        places.sort(key=lambda place: _ARGUMENTS.isdisjoint(place[1]))
+        source, steps = places[0] if places else (item.source, ("spec",))
+        path = field_path(steps)
         yield source.problem(
             path, _argument_reason(item, argument), Severity.WARNING, rule=RuleId.SECURITY_SECRET_IN_CLEAR
         )
