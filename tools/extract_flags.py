@@ -31,7 +31,7 @@ from extraction.sources import PackageSources
 from extraction.vllm import VllmReader
 
 TABLES = Path(__file__).parents[1] / "components" / "engines"
-READERS = {"sglang": SglangReader, "vllm": VllmReader}
+READERS: Mapping[str, type[SglangReader] | type[VllmReader]] = {"sglang": SglangReader, "vllm": VllmReader}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
