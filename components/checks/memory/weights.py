@@ -17,6 +17,8 @@ _WIDE = {"bfloat16": 16, "float16": 16, "float32": 32, "half": 16, "float": 32}
 _NARROW = {
     "fp8": Decimal(8),
     "int8": Decimal(8),
+    # A scale of 8 bits per block of 32 numbers (OCP Microscaling Formats 1.0).
+    "mxfp8": Decimal("8.25"),
     "nvfp4": Decimal("4.5"),
     "mxfp4": Decimal("4.25"),
     # Scales of 16 bits and zeros of 4 per group of 128 (AWQ, GPTQ); 32-bit scales per block of 64 (bitsandbytes).

@@ -20,6 +20,7 @@ adapters: default number (most) and rank; a rank of null is that of the adapters
 speculation: keys of the JSON: model, tensor and method; own are the methods without a draft model, heads those with
   additional heads.
 unclear, unclear_variables: flags and variables that make the memory use unknown, with the reason.
+clear_values: values of unclear flags with which it stays known.
 all_layers: versions that put all layers on accelerators by default (from).
 adapts: versions that keep layers that do not fit in host memory by default (from).
 batch_of_input: versions whose default number of tokens computed at a time is the maximum input (from, until).
@@ -82,6 +83,7 @@ class MemorySettingsTable:
     speculation: Mapping[str, Any] = field(default_factory=dict)
     unclear: Mapping[str, str] = field(default_factory=dict)
     unclear_variables: Mapping[str, str] = field(default_factory=dict)
+    clear_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     all_layers: VersionSpan | None = None
     adapts: VersionSpan | None = None
     batch_of_input: VersionSpan | None = None
@@ -129,6 +131,7 @@ def _read(engine: Engine) -> MemorySettingsTable | None:
         speculation=facts.get("speculation", {}),
         unclear=facts.get("unclear", {}),
         unclear_variables=facts.get("unclear_variables", {}),
+        clear_values={flag: tuple(values) for flag, values in facts.get("clear_values", {}).items()},
         **{
             name: VersionSpan.from_row(facts[name])
             for name in ("all_layers", "adapts", "batch_of_input")

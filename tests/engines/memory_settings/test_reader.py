@@ -278,6 +278,8 @@ def test_adapters_are_counted(engine: tuple[str, str], args: list[str], expected
 
 
 UNCLEAR = [
+    (VLLM, ["--load-format", "sharded_state"], "--load-format"),
+    (VLLM, ["--load-format=bitsandbytes"], "--load-format"),
     (VLLM, ["--kv-cache-memory-bytes", "10G"], "--kv-cache-memory-bytes"),
     (VLLM, ["--speculative-config.model", "d"], "--speculative-config.model"),
     (VLLM, ["--speculative-config", "{"], "--speculative-config"),
@@ -297,6 +299,12 @@ UNCLEAR = [
     (LLAMA, ["--rpc", "host:1"], "--rpc"),
     (("tgi", "3.3.6"), ["--enable-prefill-logprobs"], "--enable-prefill-logprobs"),
 ]
+
+
+@pytest.mark.parametrize("value", ["auto", "safetensors", "runai_streamer", "fastsafetensors", "dummy", "mistral"])
+def test_ways_to_load_the_same_weights_change_nothing(value: str) -> None:
+    """vllm/config/load.py at 0.20.0; dummy makes random weights of the same sizes."""
+    assert asked(VLLM, "--load-format", value) == usual(VLLM)
 
 
 @pytest.mark.parametrize(("engine", "args", "named"), UNCLEAR, ids=named)
