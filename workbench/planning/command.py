@@ -117,6 +117,14 @@ Accelerators = Annotated[
         metavar="N", min=0, help="Fail if there can be more accelerators, with all autoscalers at their maximum."
     ),
 ]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict/--no-strict",
+        help="Fail if it is not known whether a model fits its accelerators; --no-strict, the default, counts these "
+        "models only.",
+    ),
+]
 Cwd = Annotated[
     Path, typer.Option(help="Project folder. Other paths are relative to the current folder.", metavar="DIR")
 ]
@@ -146,6 +154,7 @@ def plan(
     scale: TraceScale = 1.0,
     max_monthly_usd: Dollars = None,
     max_gpus: Accelerators = None,
+    strict: Strict = False,
     cwd: Cwd = Path(),
 ) -> None:
     """Show whether models fit, what they cost, what is wrong, and how a change affects running workloads.
@@ -173,7 +182,7 @@ def plan(
     folder = chosen.folder.resolve()
     files = [(path, _file_format(path)) for path in save or ()]
     severity, limits = _parse_failures(fail_on or ())
-    thresholds = Thresholds(severity, _parse_dollars(max_monthly_usd), max_gpus, limits)
+    thresholds = Thresholds(severity, _parse_dollars(max_monthly_usd), max_gpus, limits, strict)
     if not trace and (limits or share):
         raise WorkbenchError(f"{'--share' if share else f'--fail-on {limits[0].text}'} needs --trace", 2)
     simulation = TrafficSimulation.of(trace, share, scale)

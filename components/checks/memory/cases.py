@@ -46,6 +46,8 @@ class Parallel:
         return max(1, self.tensor // self.groups)
 
 
+NO_ACCELERATOR = "the pods request no accelerator"
+"""Why there is no verdict on a model that runs on processors alone."""
 IDEAL_ENGINE = EngineMemory()
 """An engine that uses all memory and needs none for itself."""
 
@@ -196,6 +198,11 @@ class MemoryVerdict:
     largest_context: int = 0
     types: tuple[CheaperType, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether a fact is missing that a verdict on accelerators needs."""
+        return self.fit is Fit.UNKNOWN and self.reason != NO_ACCELERATOR
 
     @property
     def needed(self) -> int:

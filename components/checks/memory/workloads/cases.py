@@ -19,7 +19,7 @@ from ....engines.settings import Setting
 from ....fleet.instances import Instance, instance, is_accelerator
 from ....fleet.workloads import NamedWeights, Server, SpreadField, Workload
 from ..accelerators.devices import GIB
-from ..cases import EngineMemory, MemoryCase, Parallel
+from ..cases import NO_ACCELERATOR, EngineMemory, MemoryCase, Parallel
 from ..shapes import Layers, Shape, heads_of
 from .known import KnownShapes
 
@@ -61,7 +61,7 @@ def placement_of(workload: Workload) -> Placement | str:
         if is_accelerator(key) and amount > 0
     ]
     if not counts:
-        return "the pods request no accelerator"
+        return NO_ACCELERATOR
     unsupported = next((key for key, _, _ in counts if key not in _SUPPORTED), "")
     if unsupported:
         return f"no figures on the memory use of servers on {unsupported}"
