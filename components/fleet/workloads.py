@@ -35,6 +35,18 @@ class NamedWeights(NamedTuple):
     file: str = ""
 
 
+class ImageField(NamedTuple):
+    """The field that sets the image of a server.
+
+    Attributes:
+        origin: The field.
+        is_tag: Whether it contains the tag alone.
+    """
+
+    origin: Origin
+    is_tag: bool = False
+
+
 class SpreadField(NamedTuple):
     """The fields that set the degrees of parallelism, as messages show them.
 
@@ -58,6 +70,7 @@ class Server:
         line: Its command line, with the engine and its version.
         args: The field with its arguments, for messages.
         ports: The field that declares its ports, for messages.
+        image: The field that sets its image, for messages.
         weights: Origins of the weights that the command line does not name.
         fields: The manifest fields of engine settings that have one.
         is_written: Whether ``args`` is a list that contains each argument as it was written.
@@ -68,6 +81,7 @@ class Server:
     line: CommandLine
     args: Origin
     ports: Origin
+    image: ImageField
     weights: tuple[NamedWeights, ...] = ()
     fields: Mapping[Setting, Origin] = field(default_factory=dict, compare=False, repr=False)
     is_written: bool = False

@@ -10,6 +10,7 @@ from ..checks.front_door.pod_ends import check_pod_ends
 from ..checks.front_door.words import Exposure
 from ..checks.groups.arguments import check_group_arguments
 from ..checks.hardening.secrets import check_secrets
+from ..checks.memory.architectures import check_architectures
 from ..checks.memory.context import check_context
 from ..checks.memory.model_names import check_names
 from ..checks.memory.verdicts import WorkloadVerdict, check_memory, verdicts
@@ -158,6 +159,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         *check_group_arguments(fleet, rendered.problems),
         *check_engine_variables(fleet),
         *check_memory(memory),
+        *check_architectures(memory, environment.shapes),
         *check_context(memory),
         *check_names(memory, (*manifests.resources, *manifests.partial)),
         *environment.shapes.problems,

@@ -20,7 +20,7 @@ class Module:
     def __init__(self, name: str, path: Path) -> None:
         self.name = name
         self.package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        self.tree = ast.parse(path.read_text(encoding="utf-8"))
+        self.tree = ast.parse(path.read_text(encoding="utf-8-sig"))
         self.definitions: dict[str, list[ast.AST]] = {}
         self.checked: dict[str, list[ast.AST]] = {}
         """Definitions that only type checkers see."""

@@ -50,7 +50,8 @@ def read_config(text: str, name: str) -> Shape:
     images = any(tower in whole for tower in _TOWERS)
     counted = None if images else count(values, model, kinds, experts)
     shape = _shape(name, values, quantized(values, whole), kinds, experts, counted)
-    return replace(shape, images=images, tower=_tower(whole))
+    architecture = next(iter(whole.texts("architectures")), "")
+    return replace(shape, images=images, tower=_tower(whole), architecture=architecture)
 
 
 def _shape(

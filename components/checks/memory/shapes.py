@@ -75,6 +75,7 @@ class Shape:
         source: Where the figures are from, for reports.
         estimate: What the shape is estimated from; empty if it has a source.
         span: Range of sizes, if only the name is known; None if the layers are known.
+        architecture: The class that its configuration names, which the engine must have; empty if unknown.
         least_bytes: Lower bound of the file size, if ``weights_bytes`` is an estimate.
     """
 
@@ -103,6 +104,7 @@ class Shape:
     estimate: str = ""
     span: SizeSpan | None = None
     least_bytes: int | None = None
+    architecture: str = ""
 
 
 def tower_size(layers: int, width: int) -> Decimal:

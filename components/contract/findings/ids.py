@@ -60,6 +60,7 @@ class RuleId(StrEnum):
     GPUS_UNEQUAL = "gpus-unequal"
     GPUS_ABSENT = "gpus-absent"
     GPUS_CONTRADICTED = "gpus-contradicted"
+    ARCHITECTURE_UNSUPPORTED = "architecture-unsupported"
     CONTEXT_TOO_LONG = "context-too-long"
     MEMORY_EXCEEDED = "memory-exceeded"
     MEMORY_TIGHT = "memory-tight"
