@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from components.fleet.workloads import Workload
 from components.plan.plan import Plan
@@ -97,8 +98,11 @@ class Stage:
         """
         self._play(drains=drains)
         self._scale(REPLICAS)
-        for name in self.workloads:
-            eventually(lambda name=name: len(self._leaders(name)) == REPLICAS, f"the replicas of {name}", _SECONDS)
+        eventually(
+            lambda: all(len(self._leaders(name)) == REPLICAS for name in self.workloads),
+            "the replicas of each model",
+            _SECONDS,
+        )
 
     def _scale(self, replicas: int) -> None:
         """Scale all workloads, as their autoscalers do."""
@@ -125,7 +129,7 @@ class Stage:
         for pod in self.kube.list("v1", "Pod", NAMESPACE):
             if pod["spec"].get("nodeName") == node:
                 name = pod["metadata"]["name"]
-                eventually(lambda name=name: self._evicts(name), f"the eviction of {name}", _SECONDS)
+                eventually(partial(self._evicts, name), f"the eviction of {name}", _SECONDS)
 
     def _evicts(self, pod: str) -> bool:
         """Evict a pod; return whether it ends, which its disruption budget may forbid for a while."""
