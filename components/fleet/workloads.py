@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ..engines.command_line import CommandLine
 from ..engines.groups import GroupVariables
+from ..engines.memory_settings.reader import MemorySettings, memory_settings_of
 from ..engines.memory_settings.settings import argument_index
 from ..engines.settings import Setting
 from .demand import PodDemand
@@ -204,6 +205,14 @@ class Workload:
     def kind(self) -> str:
         """Its kind; ``Pod`` if an operator creates its pods without a workload object."""
         return self.shape.kind
+
+    @property
+    def memory_settings(self) -> MemorySettings | str:
+        """The settings of the serving container that affect memory use, or the reason why they are unknown."""
+        container = self.container
+        env = container.get("env") or ()
+        variables = tuple((str(entry["name"]), str(entry["value"]) if "value" in entry else None) for entry in env)
+        return memory_settings_of(self.server.line, variables, more=bool(container.get("envFrom")))
 
     @property
     def name(self) -> str:

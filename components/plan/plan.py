@@ -12,9 +12,11 @@ from ..checks.groups.arguments import check_group_arguments
 from ..checks.hardening.secrets import check_secrets
 from ..checks.memory.architectures import check_architectures
 from ..checks.memory.context import check_context
+from ..checks.memory.formats import check_formats
 from ..checks.memory.model_names import check_names
 from ..checks.memory.verdicts import WorkloadVerdict, check_memory, verdicts
 from ..checks.metrics.chain import MetricChain, metric_chain, with_scaled_objects
+from ..checks.startup.arguments import check_start
 from ..contract.collection import paused_collection
 from ..contract.findings.ignoring import Ignored, Scope, without_ignored
 from ..contract.load import Manifests
@@ -158,6 +160,8 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         *check_secrets(fleet, manifests.resources),
         *check_group_arguments(fleet, rendered.problems),
         *check_engine_variables(fleet),
+        *check_start(fleet),
+        *check_formats(memory, environment.shapes),
         *check_memory(memory),
         *check_architectures(memory, environment.shapes),
         *check_context(memory),

@@ -15,7 +15,7 @@ from ...fleet.instances import instance
 from . import wording
 from .accelerators.choices import cheapest_types, spread_over
 from .accelerators.devices import maker_of
-from .accelerators.refusals import allowed_degrees, refusal
+from .accelerators.refusals import allowed_degrees, expert_parallel_flag, refusal
 from .activations import adapter_bytes, unknown_widths
 from .cases import CheaperType, Fit, MemoryCase, MemoryVerdict, Parallel
 from .ledger import Ledger
@@ -115,7 +115,7 @@ def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperTyp
     parts, usable, error = ledger.parts(context), ledger.usable(context), ledger.error(context)
     indivisible = refusal(case)
     if indivisible:
-        return Fit.EXCEEDED, indivisible
+        return Fit.EXCEEDED, indivisible + _whole_experts(case)
     if ledger.lacks_to_load:
         return Fit.EXCEEDED, wording.loading(case, ledger.lacks_to_load) + wording.next_step(
             case, _remedies(case, types)
@@ -150,6 +150,15 @@ def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperTyp
         return Fit.TIGHT, f"{reason}; the engine starts, but rejects requests longer than {largest:,} tokens"
     remedies = _remedies(case, types, context=largest, requests=_fewer_requests(ledger, context))
     return Fit.EXCEEDED, reason + wording.next_step(case, remedies)
+
+
+def _whole_experts(case: MemoryCase) -> str:
+    """Return the step that keeps experts whole, if a model then fits the same accelerators; otherwise empty."""
+    whole = replace(case, parallel=replace(case.parallel, experts=True))
+    flag = expert_parallel_flag(case)
+    if not flag or case.parallel.experts or not case.shape.experts or not _fits(whole):
+        return ""
+    return f", or add {flag}, which keeps experts whole"
 
 
 def _missing_fact(case: MemoryCase) -> str:

@@ -5,10 +5,11 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
 
+from ...engines.formats.faults import FormatUse
 from ...engines.memory.budget import EngineMemory as EngineMemory
 from ...engines.memory.reserve import DraftKind, ServerTraits
 from ...fleet.workloads import SpreadField
-from .shapes import Shape, heads_of
+from .shapes import UNQUANTIZED, Shape, heads_of
 
 
 class Fit(StrEnum):
@@ -59,6 +60,8 @@ class MemoryCase:
     Attributes:
         device: Name of the accelerator.
         device_bytes: Memory of one accelerator as the cloud's API reports it.
+        dtype: Value of the flag for the type of computation; empty if it is not set.
+        quantization: Value of the flag for the method of quantization; empty if it is not set.
         weights_dtype: Type that weights are converted to on loading; empty without conversion.
         cache_bytes: Bytes per number in the cache, such as 2, 1 or 0.5625 (q4_0 of llama.cpp).
         context: Tokens of a request with its answer; None for the model's own limit.
@@ -85,6 +88,8 @@ class MemoryCase:
     device_bytes: int
     parallel: Parallel = Parallel()
     budget: EngineMemory = IDEAL_ENGINE
+    dtype: str = ""
+    quantization: str = ""
     weights_dtype: str = ""
     cache_bytes: Decimal = Decimal(2)
     context: int | None = None
@@ -124,6 +129,18 @@ class MemoryCase:
             draft=self.draft_kind,
             groups=self.parallel.groups,
             is_simple=self.parallel.pipeline == 1 and not self.adapters,
+        )
+
+    @property
+    def formats(self) -> FormatUse:
+        """The number formats of the engine and the model."""
+        return FormatUse(
+            engine=self.engine,
+            tag=self.tag,
+            model=self.shape.name,
+            weights=self.shape.known_dtype,
+            dtype=self.dtype or (self.weights_dtype if self.weights_dtype in UNQUANTIZED else ""),
+            quantization=self.quantization,
         )
 
     @property

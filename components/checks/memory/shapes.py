@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
 
+UNQUANTIZED = frozenset({"bfloat16", "float16", "float32"})
+
 
 @dataclass(frozen=True, slots=True)
 class Layers:
@@ -105,6 +107,11 @@ class Shape:
     span: SizeSpan | None = None
     least_bytes: int | None = None
     architecture: str = ""
+
+    @property
+    def known_dtype(self) -> str:
+        """Data type of the weights; empty if it is one that models without a quantized name are assumed to have."""
+        return "" if self.estimate and self.dtype in UNQUANTIZED else self.dtype
 
 
 def tower_size(layers: int, width: int) -> Decimal:

@@ -61,6 +61,8 @@ class RuleId(StrEnum):
     GPUS_ABSENT = "gpus-absent"
     GPUS_CONTRADICTED = "gpus-contradicted"
     ARCHITECTURE_UNSUPPORTED = "architecture-unsupported"
+    FORMAT_UNSUPPORTED = "format-unsupported"
+    START_REFUSED = "start-refused"
     CONTEXT_TOO_LONG = "context-too-long"
     MEMORY_EXCEEDED = "memory-exceeded"
     MEMORY_TIGHT = "memory-tight"

@@ -52,6 +52,8 @@ class MemorySettings:
 
     Attributes:
         model: Repository, folder, file, or URL of the weights.
+        dtype: Value of the flag for the type of computation; empty if it is not set.
+        quantization: Value of the flag for the method of quantization; empty if it is not set.
         converted: Type to which the weights are converted; empty if they are not.
         quantized: Whether the weights must already be quantized.
         bits: Least and most bits per parameter of such weights; None if the method has several widths.
@@ -72,6 +74,8 @@ class MemorySettings:
     """
 
     model: str
+    dtype: str = ""
+    quantization: str = ""
     converted: str = ""
     quantized: bool = False
     bits: tuple[Decimal, Decimal] | None = None
@@ -139,7 +143,8 @@ def _memory_settings(
         both = _cache_type_bytes(settings, Setting.CACHE_TYPE)
         key_bytes = _cache_type_bytes(settings, Setting.CACHE_TYPE_K)
         value_bytes = _cache_type_bytes(settings, Setting.CACHE_TYPE_V)
-        is_four_bytes = settings.text(Setting.DTYPE) in _FOUR_BYTES
+        dtype = settings.text(Setting.DTYPE) or ""
+        is_four_bytes = dtype in _FOUR_BYTES
         default_bytes = both or Decimal(4 if is_four_bytes else 2)
 
         converted, quantized = "float32" if is_four_bytes else "", False
@@ -149,6 +154,8 @@ def _memory_settings(
             quantized = not converted
         return MemorySettings(
             model=model,
+            dtype=dtype,
+            quantization=settings.text(Setting.QUANTIZATION) or "",
             converted=converted,
             quantized=quantized,
             bits=table.bits.get(method) if method and quantized else None,

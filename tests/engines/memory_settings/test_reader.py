@@ -217,14 +217,22 @@ def test_the_type_of_the_cache_is_read(
 
 
 WEIGHTS = [
-    (VLLM, ["--quantization", "fp8"], {"converted": "fp8"}),
-    (VLLM, ["-q", "awq"], {"quantized": True, "bits": (Decimal(4), Decimal("4.6"))}),
-    (VLLM, ["-q", "gptq"], {"quantized": True}),
-    (SGLANG, ["--quantization", "awq"], {"quantized": True, "bits": (Decimal(4), Decimal("4.6"))}),
-    (VLLM, ["--dtype", "bfloat16"], {}),
-    (VLLM, ["--dtype", "float32"], {"converted": "float32", "key_bytes": Decimal(4), "value_bytes": Decimal(4)}),
-    (TGI, ["--quantize", "bitsandbytes-nf4"], {"converted": "int4"}),
-    (TGI, ["--quantize", "gptq"], {"quantized": True}),
+    (VLLM, ["--quantization", "fp8"], {"quantization": "fp8", "converted": "fp8"}),
+    (VLLM, ["-q", "awq"], {"quantization": "awq", "quantized": True, "bits": (Decimal(4), Decimal("4.6"))}),
+    (VLLM, ["-q", "gptq"], {"quantization": "gptq", "quantized": True}),
+    (
+        SGLANG,
+        ["--quantization", "awq"],
+        {"quantization": "awq", "quantized": True, "bits": (Decimal(4), Decimal("4.6"))},
+    ),
+    (VLLM, ["--dtype", "bfloat16"], {"dtype": "bfloat16"}),
+    (
+        VLLM,
+        ["--dtype", "float32"],
+        {"dtype": "float32", "converted": "float32", "key_bytes": Decimal(4), "value_bytes": Decimal(4)},
+    ),
+    (TGI, ["--quantize", "bitsandbytes-nf4"], {"quantization": "bitsandbytes-nf4", "converted": "int4"}),
+    (TGI, ["--quantize", "gptq"], {"quantization": "gptq", "quantized": True}),
     (VLLM, ["--gpu-memory-utilization", "0.95"], {"share": Decimal("0.95")}),
     (SGLANG, ["--mem-fraction-static", "0.8"], {"share": Decimal("0.8")}),
     (TGI, ["--cuda-memory-fraction", "0.5"], {"share": Decimal("0.5")}),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+from ....engines.formats.faults import is_computed
 from ....engines.memory.rows import Device, memory_of
 from ....engines.registry import engines
 from ....fleet.clouds import cleared_with_clouds
@@ -17,9 +18,6 @@ _Offer = tuple[Decimal, int, Instance]
 _MAX_TYPES = 3
 _COUNTS = (1, 2, 4)
 """Numbers of instances per replica to consider."""
-HALF = frozenset({"float16", "half"})
-BFLOAT16 = Decimal(8)
-"""Compute capability required for bfloat16 and quantized weights; older ones need float16 (vLLM issue 1157)."""
 
 
 def cheapest_types(case: MemoryCase, fits: Callable[[MemoryCase], bool]) -> tuple[CheaperType, ...]:
@@ -60,10 +58,9 @@ def _offers(maker: str) -> tuple[_Offer, ...]:
 
 
 def _computes(case: MemoryCase, instance: Instance) -> bool:
-    """Tell whether an accelerator supports the data type of the weights."""
+    """Tell whether the engine is known to compute the numbers of a model on an accelerator."""
     able = capability(instance.accelerator, _memory(instance))
-    half = (case.weights_dtype or case.shape.dtype) in HALF
-    return able is not None and (half or able >= BFLOAT16)
+    return able is not None and is_computed(case.formats, able)
 
 
 def _parallels(case: MemoryCase, instance: Instance, count: int) -> Iterator[Parallel]:

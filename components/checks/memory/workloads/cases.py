@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import NamedTuple
 
+from ....engines.formats.faults import FormatUse, computed_type
 from ....engines.memory.reserve import DraftKind
 from ....engines.memory.rows import Device, memory_of
 from ....engines.memory_settings.layout import ModelLayout
@@ -18,18 +19,20 @@ from ....engines.scripts.commands import engine_line
 from ....engines.settings import Setting
 from ....fleet.instances import Instance, instance, is_accelerator
 from ....fleet.workloads import NamedWeights, Server, SpreadField, Workload
-from ..accelerators.devices import GIB
+from ..accelerators.devices import GIB, capability
 from ..cases import NO_ACCELERATOR, EngineMemory, MemoryCase, Parallel
-from ..shapes import Layers, Shape, heads_of
+from ..shapes import UNQUANTIZED, Layers, Shape, heads_of
 from .known import KnownShapes
 
 _SUPPORTED = frozenset({"nvidia.com/gpu", "amd.com/gpu"})
 """Accelerators for which the engines have memory figures."""
-_UNQUANTIZED = frozenset({"bfloat16", "float16", "float32"})
 _LEAST_BITS = Decimal(2)
 """Bits per parameter of weights whose quantization is unknown."""
 _ALL_LAYERS = 99
 """More layers than any model of unknown shape is assumed to have; examples of ggml-org/llama.cpp use ``-ngl 99``."""
+
+
+_FLOAT32_BYTES = Decimal(4)
 
 
 class Placement(NamedTuple):
@@ -51,6 +54,12 @@ class Placement(NamedTuple):
     def pods(self) -> int:
         """Pods of a replica that have accelerators."""
         return -(-self.total // self.per_pod)
+
+
+def loaded_weights(workload: Workload, settings: MemorySettings) -> tuple[NamedWeights, ...]:
+    """Return the origins of what a server with some settings loads."""
+    loaded = (settings.model, settings.draft)
+    return tuple(source for source in workload.server.weights if source.loaded_as in loaded)
 
 
 def placement_of(workload: Workload) -> Placement | str:
@@ -172,8 +181,9 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
         least, most = settings.bits or (_LEAST_BITS, shape.span.most_bits)
         least, most = min(shape.span.least_bits, least), min(shape.span.most_bits, most)
         shape = replace(shape, span=shape.span._replace(least_bits=least, most_bits=most))
-    if settings.quantized and shape.dtype in _UNQUANTIZED:
+    if settings.quantized and shape.dtype in UNQUANTIZED:
         return f"the engine is set to load quantized weights, but those of {shape.name} are {shape.dtype}"
+    settings = _computed_on(server, shape, node)
     offloaded = _offloaded_bytes(shape, layout, parallel)
     if isinstance(offloaded, str):
         return offloaded
@@ -185,7 +195,9 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
         device=node.accelerator,
         device_bytes=device_bytes,
         parallel=parallel,
-        weights_dtype=settings.converted if not shape.dtype or shape.dtype in _UNQUANTIZED else "",
+        dtype=settings.dtype,
+        quantization=settings.quantization,
+        weights_dtype=settings.converted if not shape.dtype or shape.dtype in UNQUANTIZED else "",
         cache_bytes=_cache_bytes(settings, part),
         context=settings.limits.context,
         sequences=settings.limits.sequences,
@@ -209,6 +221,15 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
     if budget is not None:
         case = replace(case, budget=_adjusted(budget, settings))
     return WorkloadCase(case, is_whole=part is shape)
+
+
+def _computed_on(server: ServerSpec, shape: Shape, node: Instance) -> MemorySettings:
+    """Return the settings of a server, with float32 where its engine takes that because of the accelerator."""
+    settings, size = server.settings, int((node.accelerator_memory_gib or 0) * GIB)
+    use = FormatUse(server.engine, server.tag, shape.name, shape.known_dtype, settings.dtype)
+    if computed_type(use, capability(node.accelerator, size)) != "float32":
+        return settings
+    return replace(settings, converted="float32", key_bytes=_FLOAT32_BYTES, value_bytes=_FLOAT32_BYTES)
 
 
 def _adjusted(budget: EngineMemory, settings: MemorySettings) -> EngineMemory:
