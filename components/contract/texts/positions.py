@@ -13,7 +13,11 @@ Hide = Callable[[str], str]
 
 _VARIABLES = frozenset({"env", "envs", "environment", "extraEnv", "extraEnvs", "envVars"})
 _ARGUMENTS = frozenset({"args", "command", "cmd", "arguments", "entrypoint"})
-_HEADERS = frozenset({"headers", "requestHeaderModifier", "responseHeaderModifier", "set", "add"})
+_HEADERS = frozenset({"headers", "requestHeaderModifier", "responseHeaderModifier"})
+_MODIFIERS = frozenset({"set", "add"})
+"""Fields of a header modifier with headers; elsewhere, ``add`` lists capabilities."""
+_SCHEMAS = "CustomResourceDefinition"
+"""A kind whose fields describe variables and arguments, and hold none."""
 _FILES = frozenset({"userData", "userDataBase64", "user_data", "user_data_base64"})
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
@@ -41,7 +45,7 @@ def harmless_only(value: Any, hide: Hide, *, files: bool = True) -> Any:  # noqa
     """
     if isinstance(value, list):
         return _unchanged(value, [harmless_only(item, hide, files=files) for item in value])
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or value.get("kind") == _SCHEMAS:
         return value
     is_file_map = files and value.get("kind") == "ConfigMap"
     result: dict[Any, Any] = {}
@@ -89,7 +93,7 @@ def _named_values(value: Any, hide: Hide, *, header: bool) -> Any:  # noqa: ANN4
             result.append(item)
         return result
     if isinstance(value, dict):
-        if any(key in _HEADERS for key in value):
+        if header and not _MODIFIERS.isdisjoint(value):
             return {key: _named_values(inner, hide, header=header) for key, inner in value.items()}
         return {key: _named(inner, str(key), hide, header=header) for key, inner in value.items()}
     return value
@@ -261,9 +265,10 @@ def harmless_at(value: Any, path: Sequence[str | int], kind: str, name: str, hid
         hide: Returns what is shown in place of a text.
     """
     steps = [str(step) for step in path]
-    for place, step in enumerate(steps):
+    for place, step in enumerate(() if kind == _SCHEMAS else steps):
         below = steps[place + 1 :]
         if step in _VARIABLES or step in _HEADERS or step.endswith("Headers"):
+            below = [part for part in below if part not in _MODIFIERS]
             is_value = below[1:] == ["value"] or (len(below) == 1 and not isinstance(value, dict | list))
             if is_value:
                 own = name or (below[0] if not below[0].isdigit() else _UNKNOWN)
@@ -280,6 +285,8 @@ def harmless_at(value: Any, path: Sequence[str | int], kind: str, name: str, hid
                 if isinstance(value, dict)
                 else _file(value, hide)
             )
+    if kind == _SCHEMAS:
+        return value
     last = steps[-1] if steps else ""
     return harmless_only({last: value}, hide)[last]
 

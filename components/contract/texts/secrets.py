@@ -152,7 +152,7 @@ def show_values() -> None:
 def _without_random(value: Any, key: object = "") -> Any:  # noqa: ANN401  any JSON value
     """Hide the parts of texts that look random."""
     if isinstance(value, str):
-        return value if key in _IDENTIFIERS else _hidden_spans(value, random_spans(value))
+        return value if str(key).rpartition("/")[2] in _IDENTIFIERS else _hidden_spans(value, random_spans(value))
     if isinstance(value, dict):
         replaced = {name: _without_random(inner, name) for name, inner in value.items()}
         return value if all(map(operator.is_, value.values(), replaced.values())) else replaced
@@ -162,7 +162,19 @@ def _without_random(value: Any, key: object = "") -> Any:  # noqa: ANN401  any J
     return value
 
 
-_IDENTIFIERS = frozenset({"uid", "revision", "resourceVersion", "sha", "sha256", "digest", "fingerprint"})
+_IDENTIFIERS = frozenset(
+    {
+        "pod-template-hash",
+        "controller-revision-hash",
+        "uid",
+        "revision",
+        "resourceVersion",
+        "sha",
+        "sha256",
+        "digest",
+        "fingerprint",
+    }
+)
 """Fields that hold random texts, which are no secrets."""
 
 

@@ -201,3 +201,19 @@ def test_no_text_takes_long(text: str) -> None:
     masked_text(text)
     masked({"TOKEN": text, "a": text})
     assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"securityContext": {"capabilities": {"add": ["NET_ADMIN"], "drop": ["ALL"]}}},
+        {"kind": "CustomResourceDefinition", "properties": {"env": {"type": "array"}, "args": {"add": "atomic"}}},
+        {"labels": {"example.com/revision": "0a1b2c3d4e5f60718293", "pod-template-hash": "7d9c5b8f6d"}},
+        {"filters": [{"requestHeaderModifier": {"set": [{"name": "x-model", "value": "qwen"}]}}]},
+        {"image": "ghcr.io/acme/side:v1@sha256:" + "0a1b" * 16, "instanceType": "g6e.12xlarge"},
+        {"vpcId": "vpc-0a1b2c3d4e5f60718", "roleArn": "arn:aws:iam::123456789012:role/models"},
+    ],
+    ids=str,
+)
+def test_harmless_fields_are_shown(value: dict[str, object]) -> None:
+    assert masked(value) == value
