@@ -39,7 +39,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..contract.tables import read_table
-from ..contract.texts.harmless import Vocabulary, register_vocabulary
+from ..contract.texts.vocabulary import Vocabulary, register_vocabulary
 from .images import Image, is_one_of, parse_image
 from .settings import Feature, Setting
 from .users import ImageUser

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from ..contract.tables import load_table
-from ..contract.texts.harmless import Vocabulary
+from ..contract.texts.vocabulary import Vocabulary
 from .flags.rows import ENUM, NUMBERS
 from .flags.tables import EngineFlags, flags_of
 from .memory_settings.table import memory_settings_table

@@ -9,37 +9,12 @@ look random are hidden.
 import functools
 import json
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 from .hidden import HIDDEN
 from .literal_secrets import FORMED, FORMS, HARMLESS, SECRET_TEXT
 from .secret_names import names_credential, names_secret
-
-
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """Names and words that are known to hold no secret.
-
-    Attributes:
-        is_variable: Whether a variable of this name is known.
-        accepts: Whether a flag is known and takes this value; None for an unknown flag.
-        words: Programs, subcommands and values of enumerations.
-    """
-
-    is_variable: Callable[[str], bool] = lambda _: False
-    accepts: Callable[[str, str], bool | None] = lambda _, __: None
-    words: frozenset[str] = field(default=frozenset(), repr=False)
-
-
-_vocabularies: list[Callable[[], Vocabulary]] = []
-
-
-def register_vocabulary(load: Callable[[], Vocabulary]) -> None:
-    """Add words of a package that this one must not import. They are loaded when a value is shown."""
-    _vocabularies.append(load)
-    is_harmless.cache_clear()
-
+from .vocabulary import vocabularies
 
 _SWITCHES = frozenset(
     {
@@ -182,11 +157,7 @@ def is_random(run: str) -> bool:
 
 def knows_flag(name: str) -> bool:
     """Whether a flag of this name is known."""
-    return any(vocabulary.accepts(name, "") is not None for vocabulary in _loaded())
-
-
-def _loaded() -> list[Vocabulary]:
-    return [load() for load in _vocabularies]
+    return any(vocabulary.accepts(name, "") is not None for vocabulary in vocabularies())
 
 
 def random_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -239,14 +210,14 @@ def is_harmless(text: str, name: str = "", *, header: bool = False) -> bool:
     if header:
         lower = name.lower()
         return (lower in _USUAL_HEADERS or "model" in lower or lower.startswith(":")) and is_plain(text)
-    vocabularies = _loaded()
-    if any(text in vocabulary.words for vocabulary in vocabularies):
+    known = vocabularies()
+    if any(text in vocabulary.words for vocabulary in known):
         return True
     if name.startswith("-"):
-        accepted = [vocabulary.accepts(name, text) for vocabulary in vocabularies]
+        accepted = [vocabulary.accepts(name, text) for vocabulary in known]
         if any(answer is not None for answer in accepted):
             return is_plain(text) or (text[:1] in "{[" and _is_plain_json(text))
-    elif name and any(vocabulary.is_variable(name) for vocabulary in vocabularies):
+    elif name and any(vocabulary.is_variable(name) for vocabulary in known):
         return is_plain(text) or (text[:1] in "{[" and _is_plain_json(text))
     return is_path(text) or _is_internal(text) or (_REPOSITORY.fullmatch(text) is not None and is_plain(text))
 
