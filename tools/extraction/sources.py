@@ -92,7 +92,8 @@ class PackageSources:
             case ast.Attribute(value=owner, attr=name):
                 home, cls = self.definition(module, owner)
                 body = cls.body if isinstance(cls, ast.ClassDef) else []
-                assigned = [n.value for n in body if target(n) == name and n.value is not None]
+                assignments = [n for n in body if isinstance(n, ast.Assign | ast.AnnAssign) and target(n) == name]
+                assigned = [n.value for n in assignments if n.value is not None]
                 candidates = [(home, value) for value in assigned]
             case _:
                 candidates = []
@@ -202,7 +203,8 @@ class PackageSources:
         """Return the attributes of a class, which its own body may refer to by name."""
         _, cls = self.definition(module, owner)
         body = cls.body if isinstance(cls, ast.ClassDef) else []
-        return {target(node): node.value for node in body if target(node)}
+        assignments = [node for node in body if isinstance(node, ast.Assign | ast.AnnAssign)]
+        return {target(node): node.value for node in assignments if target(node)}
 
     def hints(self, module: Module, node: ast.AST) -> list[tuple[str, Any]]:
         """Split a type hint into its alternatives, each a kind with what it consists of."""

@@ -42,14 +42,14 @@ def check_secrets(fleet: Fleet, resources: Iterable[LoadedResource]) -> Iterator
         )
 
     for item, argument in arguments:
-        places = [
+        found = [
             (source, path)
             for source in (item.source, *others)
             for path in _texts(source.resource.wire(), argument.value, ())
         ]
         # A variable may have the same value.
-        places.sort(key=lambda place: _ARGUMENTS.isdisjoint(place[1]))
-        source, steps = places[0] if places else (item.source, ("spec",))
+        found.sort(key=lambda place: _ARGUMENTS.isdisjoint(place[1]))
+        source, steps = found[0] if found else (item.source, ("spec",))
         path = field_path(steps)
         yield source.problem(
             path, _argument_reason(item, argument), Severity.WARNING, rule=RuleId.SECURITY_SECRET_IN_CLEAR
