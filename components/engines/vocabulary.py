@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ..contract.tables import load_table
 from ..contract.texts.vocabulary import Vocabulary
+from .draining import is_hook_script
 from .flags.rows import ENUM, NUMBERS
 from .flags.tables import EngineFlags, flags_of
 from .memory_settings.table import memory_settings_table
@@ -21,6 +22,7 @@ def vocabulary() -> Vocabulary:
     return Vocabulary(
         is_variable=lambda name: name in names or pattern.fullmatch(name) is not None,
         accepts=_accepts,
+        is_script=is_hook_script,
         words=words,
     )
 

@@ -213,6 +213,8 @@ def is_harmless(text: str, name: str = "", *, header: bool = False) -> bool:
     known = vocabularies()
     if any(text in vocabulary.words for vocabulary in known):
         return True
+    if "\n" in text and any(vocabulary.is_script(text) for vocabulary in known):
+        return True
     if name.startswith("-"):
         accepted = [vocabulary.accepts(name, text) for vocabulary in known]
         if any(answer is not None for answer in accepted):
