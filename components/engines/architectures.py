@@ -25,6 +25,13 @@ from .versions import Version, VersionSpan, without_trailing_zeros
 _TABLE = "architectures.yaml"
 _CHOOSING = (Setting.MODEL_CONFIG, "--config-format", "--model-impl", "--impl")
 """Settings that choose another architecture, or other code, than the model's configuration states."""
+_ENDINGS = (
+    "ForCausalLM", "ForConditionalGeneration", "ChatModel", "LMHeadModel", "ForTextEncoding", "EmbeddingModel",
+    "ForSequenceClassification", "ForTokenClassification", "ForAudioClassification", "ForImageClassification",
+    "ForVideoClassification", "ClassificationModel", "ForRewardModeling", "RewardModel", "Model",
+)  # fmt: skip
+"""Endings of architectures that vLLM converts into one another, in the order in which it tries them
+(``_SUFFIX_TO_DEFAULTS`` of vllm/config/model.py at 0.20.0)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,18 @@ class ArchitectureSupport:
 def chooses_architecture(line: CommandLine) -> bool:
     """Return whether a server may run another architecture, or other code, than the model's configuration states."""
     return line.holds(*_CHOOSING)
+
+
+def converts(engine: Engine, architecture: str, version: Version | None) -> bool:
+    """Return whether a release may run an architecture by converting another one of the same model.
+
+    Since 0.10.0, vLLM runs Qwen3ForSequenceClassification with the code of Qwen3ForCausalLM.
+    """
+    ending = next((each for each in _ENDINGS if architecture.endswith(each)), None)
+    if ending is None:
+        return False
+    others = (support_of(engine, architecture.removesuffix(ending) + each) for each in _ENDINGS if each != ending)
+    return any(support and not support.lacks(version) for support in others)
 
 
 def support_of(engine: Engine, architecture: str) -> ArchitectureSupport | None:

@@ -1,8 +1,19 @@
 """Rejects models whose architecture the engine's version does not have, so that the server exits at its start.
 
-``architectures.csv`` has the architectures in the configurations of models. Its sources are the configurations and
-catalogs that ``models.csv`` names, the models with which vLLM tests each architecture (vllm-project/vllm 0.7.0 to
-0.33.0, tests/models/registry.py), and for further models of a series the architecture of their siblings.
+``architectures.csv`` has the architectures in the configurations of models. Its sources:
+
+    configuration: the configuration that is the source of the model in ``models.csv``.
+    aiconfigurator, kaito, ome: configurations and catalogs in ai-dynamo/aiconfigurator@095f58a5,
+      kaito-project/kaito@056b8280 and sgl-project/ome@17b77eda.
+    vllm-tests, vllm-configurations, vllm-documentation: the models with which vLLM tests each architecture
+      (tests/models/registry.py), what it reads from their configurations
+      (tests/config/base_model_arch_groundtruth.json), and its documentation (docs), 0.7.0 to 0.33.0.
+    transformers-documentation: the documentation of the model's class in the Transformers library.
+    series: no document names the architecture of this model: it is that of its siblings or of the model that it is
+      made of.
+
+Models of Mistral AI whose repositories also have a configuration in its own format (``params.json``) are left out
+where the two name different architectures: since 0.12.0, vLLM prefers the latter.
 """
 
 import functools
@@ -11,7 +22,7 @@ from importlib.resources import files
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem
-from ...engines.architectures import ArchitectureSupport, chooses_architecture, support_of
+from ...engines.architectures import ArchitectureSupport, chooses_architecture, converts, support_of
 from ...engines.images import parse_image
 from ...engines.registry import Engine, engines
 from ...engines.scripts.commands import engine_line
@@ -26,7 +37,7 @@ from .workloads.known import KnownShapes
 @functools.cache
 def _table() -> Mapping[str, str]:
     rows = files(__package__).joinpath("architectures.csv").read_text(encoding="utf-8").splitlines()[1:]
-    return dict(row.split(",") for row in rows)
+    return {name: architecture for name, architecture, _ in (row.split(",") for row in rows)}
 
 
 def architecture_of(name: str) -> str:
@@ -69,7 +80,7 @@ def check_architectures(judged: Iterable[WorkloadVerdict], shapes: KnownShapes) 
         own = next((shapes.own[key].shape for key in (model, name) if key in shapes.own), None)
         architecture = own.architecture if own else architecture_of(name)
         support = support_of(engine, architecture) if architecture else None
-        if support and support.lacks(version):
+        if support and support.lacks(version) and not converts(engine, architecture, version):
             reason = (
                 f"{engine.name} {_release(version)} cannot run {name}, whose architecture is {architecture}: "
                 f"{_remedy(workload, engine, support, version)}"

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from components.checks.memory import catalog
+from components.checks.memory import architectures, catalog
 from components.checks.memory.architectures import architecture_of, check_architectures
 from components.checks.memory.config import read_config
 from components.checks.memory.verdicts import verdicts
@@ -78,10 +78,22 @@ def test_older_releases_lack_it(image: str, command: list[str], first: str, reme
         (f"{VLLM}:v0.7.3", ["vllm", "serve", "Qwen/Qwen3-8B", "--model-impl", "transformers"]),
         (f"{VLLM}:v0.7.3", ["vllm", "serve", "Qwen/Qwen3-8B", "--hf-overrides", '{"architectures": ["X"]}']),
         (f"{VLLM}:v0.7.3", ["vllm", "serve", "Qwen/Qwen2.5-7B-Instruct"]),
+        # Converted from Qwen3ForCausalLM: vLLM 0.10.0 to 0.33.0 test this model (tests/models/registry.py).
+        (f"{VLLM}:v0.10.0", ["vllm", "serve", "tomaarsen/Qwen3-Reranker-0.6B-seq-cls"]),
+        (f"{VLLM}:v0.20.0", ["vllm", "serve", "tomaarsen/Qwen3-Reranker-0.6B-seq-cls"]),
+        (f"{VLLM}:v0.20.0", ["vllm", "serve", "jason9693/Qwen2.5-1.5B-apeach"]),
+        # params.json, which vLLM prefers since 0.12.0, names another architecture than config.json.
+        (f"{VLLM}:v0.12.0", ["vllm", "serve", "mistralai/Devstral-2-123B-Instruct-2512"]),
     ],
 )
 def test_nothing_is_said_of_releases_that_have_it_or_may_have_it(image: str, command: list[str]) -> None:
     assert found(served(image, *command)) == []
+
+
+def test_a_release_without_any_form_of_it() -> None:
+    """The table of vLLM 0.7.3 has no architecture of Qwen3: nothing can be converted."""
+    (problem,) = found(served(f"{VLLM}:v0.7.3", "vllm", "serve", "tomaarsen/Qwen3-Reranker-0.6B-seq-cls"))
+    assert "Qwen3ForSequenceClassification" in problem.reason
 
 
 def test_a_release_that_removed_it() -> None:
@@ -123,3 +135,6 @@ def test_the_table_has_each_model_once() -> None:
     names = [row["model"] for row in rows]
     assert len(names) == len(set(names))
     assert all(re.fullmatch(r"\w+", row["architecture"]) for row in rows)
+    # The names that stand for the code of the Transformers library are in no configuration.
+    assert not [row for row in rows if row["architecture"].startswith("Transformers")]
+    assert all(row["source"] in (architectures.__doc__ or "") for row in rows)
