@@ -13,7 +13,6 @@ import functools
 import json
 import re
 from dataclasses import dataclass
-from importlib.resources.abc import Traversable
 from typing import Any
 
 from ..contract.tables import parse_table
@@ -87,7 +86,7 @@ def converts(engine: Engine, architecture: str, version: Version | None) -> bool
 
 def support_of(engine: Engine, architecture: str) -> ArchitectureSupport | None:
     """Return what is known of an architecture in an engine; None if the engine's table does not list it."""
-    text = _text(engine.folder)
+    text = _text(engine)
     # The rows are found in the text, because parsing all of them takes longer than validating a manifest.
     row = re.search(rf"^  {re.escape(architecture)}: (.*)$", text, re.MULTILINE)
     if row is None:
@@ -97,18 +96,18 @@ def support_of(engine: Engine, architecture: str) -> ArchitectureSupport | None:
     return ArchitectureSupport(
         span=VersionSpan.from_row(columns),
         fallback=without_trailing_zeros(tuple(fallback)) if fallback else None,
-        releases=_releases(engine.folder),
+        releases=_releases(engine),
     )
 
 
 @functools.cache
-def _text(folder: Traversable) -> str:
-    file = folder.joinpath(_TABLE)
+def _text(engine: Engine) -> str:
+    file = engine.folder.joinpath(_TABLE)
     return file.read_text(encoding="utf-8") if file.is_file() else ""
 
 
 @functools.cache
-def _releases(folder: Traversable) -> tuple[Version, ...]:
-    row = re.search(r"^releases: (.*)$", _text(folder), re.MULTILINE)
-    assert row, folder  # noqa: S101  our own data, checked by a test
+def _releases(engine: Engine) -> tuple[Version, ...]:
+    row = re.search(r"^releases: (.*)$", _text(engine), re.MULTILINE)
+    assert row, engine.name  # noqa: S101  our own data, checked by a test
     return tuple(tuple(release) for release in json.loads(row[1]))

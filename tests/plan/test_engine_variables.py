@@ -6,9 +6,14 @@ import pytest
 
 from components.contract.findings.ids import RuleId
 from components.families import load
+from components.fleet.options import Options
+from components.plan.engine_variables import check_engine_variables
 from components.plan.environment import Environment
 from components.plan.plan import plan
+from components.plan.rendering import render_fleet
+from tests.stacks.shipped import ROOT
 
+MODELS = ROOT / "stacks/models"
 MANIFEST = """\
 apiVersion: leaderworkerset.x-k8s.io/v1
 kind: LeaderWorkerSet
@@ -49,3 +54,17 @@ def test_a_variable_that_the_version_does_not_read_is_found(
     found = [reason for reason in reasons if f"variable {name} has no effect" in reason]
     assert len(found) == (remedy is not None)
     assert all(remedy in reason for reason in found if remedy)
+
+
+def test_a_variable_that_only_the_rendering_sets_is_not_reported() -> None:
+    """Kthena sets VLLM_USE_V1 for every ModelBooster of vLLM, whatever its version."""
+    fleet = render_fleet(load([MODELS]).resources, Options())
+    own = [
+        variable
+        for item in fleet.rendered
+        if item.source.kind.kind == "ModelBooster"
+        for workload in item.workloads
+        for variable in workload.container.get("env") or ()
+    ]
+    assert any(variable["name"] == "VLLM_USE_V1" for variable in own)
+    assert not any("VLLM_USE_V1" in problem.reason for problem in check_engine_variables(fleet))
