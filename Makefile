@@ -44,11 +44,10 @@ check: env ## Check lint, formatting and types
 test: env ## Run all tests, on up to four cores, and name the slowest
 	$(BIN)/python -m pytest -n auto --maxprocesses 4 --durations=20 --durations-min=1
 
-test-long: env ## Compare our validation with the API server's, fuzz the commands, edit node groups and stacks, update workloads, end pods under load, and adopt fleets, with many more examples
+test-long: env ## Compare our validation with the API server's, fuzz the commands, edit node groups and stacks, update workloads, and adopt fleets, with many more examples
 	INFERENCE_PLATFORM_EXAMPLES=20000 $(BIN)/python -m pytest tests/cluster/models/test_api_differential.py tests/hostile/test_fuzz.py
 	INFERENCE_PLATFORM_SEQUENCES=500 $(BIN)/python -m pytest tests/clouds/aws/sizes tests/plan/review/following tests/provider_model
 	INFERENCE_PLATFORM_ROLLOUTS=200 $(BIN)/python -m pytest tests/cluster/rollouts
-	INFERENCE_PLATFORM_STREAMS=1000 $(BIN)/python -m pytest tests/livefleet/door/changing --log-cli-level=INFO
 	INFERENCE_PLATFORM_FLEETS=40 $(BIN)/python -m pytest tests/adopting/test_fleets.py
 
 test-engine: env ## Build the Pulumi CLI and its Kubernetes provider once per user, and test the program with them

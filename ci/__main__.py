@@ -28,8 +28,7 @@ def plan(args: argparse.Namespace) -> int:
     affected = Touched() if args.paths else touched(repository, revisions.base)
     script = Path(sys.executable).with_name("workbench")
     workbench = [str(script)] if script.exists() else [sys.executable, "-m", "workbench"]
-    # A model of which nobody knows whether it fits must not look like one that does; --option=--no-strict accepts it.
-    command = [*(args.command or (*workbench, "plan", "--strict")), *args.option]
+    command = [*(args.command or (*workbench, "plan")), *args.option]
     out.mkdir(parents=True)
     plans = []
     found = (

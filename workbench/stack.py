@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from livefleet import Speeds
-from toolkit.printing import Format, Output, ShowValues
+from toolkit.printing import Format, Output
 from toolkit.screen import Details
 
 from .default_stack import DEFAULT_STACK, NO_STACK, choose_stack
@@ -148,7 +148,6 @@ def preview(
     cwd: Cwd = Path(),
     offline: Offline = False,
     details: Details = False,
-    show_values: ShowValues = False,  # noqa: ARG001  its callback turns it on
     output: Output = Format.TEXT,
 ) -> None:
     """Show a preview of the changes that `up` would make; with --details, field by field."""

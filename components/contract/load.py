@@ -69,11 +69,11 @@ class LoadedResource:
 
     @property
     def secrets(self) -> frozenset[str]:
-        """Texts of the manifest that are or may be secrets, which messages must hide."""
+        """Plain-text secrets in the manifest, which messages must mask."""
         if not self._secrets:
-            from .texts.secrets import quoted_texts
+            from .texts.secrets import secret_texts
 
-            self._secrets.append(quoted_texts(self.resource.wire()))
+            self._secrets.append(secret_texts(self.resource.wire()))
         return self._secrets[0]
 
     def with_resource(self, resource: Resource) -> "LoadedResource":
@@ -116,9 +116,6 @@ class OtherObject:
         self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
     ) -> Problem:
         """Return a problem of this object, at the line of the field."""
-        from .texts.secrets import masked_text, quoted_texts
-
-        reason = masked_text(reason, quoted_texts(self.value))
         line = self.location.line(path) if self.location else self.line
         return Problem(
             self.file, line, *_identity(self.value), path, reason, severity, rule, namespace=_namespace(self.value)
@@ -343,10 +340,10 @@ class _ManifestReader:
         secrets: list[frozenset[str]] = []
 
         def problem(path: str, reason: str) -> None:
-            from .texts.secrets import masked_text, quoted_texts
+            from .texts.secrets import masked_text, secret_texts
 
             problem_line = location.line(path) if location else line
-            secrets[:] = secrets or [quoted_texts(value)]
+            secrets[:] = secrets or [secret_texts(value)]
             self.problems.append(
                 Problem(
                     file,

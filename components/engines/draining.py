@@ -22,7 +22,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..contract.texts.harmless import is_plain
 from .command_line import CommandLine
 from .metrics import PROMETHEUS, engine_metrics
 from .registry import engines
@@ -77,13 +76,6 @@ _FOLLOWER_CHECK = """\
 _FETCH = "curl -sf --noproxy '*' -m {timeout} \"http://{host}:{port}{path}\""
 _COUNT = "awk '/^({gauges})[{{ ]/ {{ sum += $NF; seen = 1 }} END {{ if (seen) print sum }}'"
 
-_BOUND = re.compile(r"after ([0-9]{1,9}) seconds\"$", re.MULTILINE)
-_PLACE = re.compile(
-    r"\"http://(?:localhost|\$(?P<leader>\w+)):(?P<port>[0-9]{1,5})(?P<path>(?:/[\w.-]+)*)\"|"
-    r"\A(?!.*http://).* port (?P<own_port>[0-9]{1,5}): ",
-    re.DOTALL | re.ASCII,
-)
-"""Where the script of a hook reads its gauges, or without gauges, its port."""
 _SLEEP = re.compile(r"(?:(?:/bin/)?(?:ba)?sh -c )?(?:/bin/)?sleep ([0-9]+)s?")
 """A command that only sleeps."""
 
@@ -100,7 +92,10 @@ def drain_hook(engine: str, port: int, grace: int, prefix: str = "") -> Hook:
         grace: Termination grace period of its pod, in seconds.
         prefix: Prefix of the paths of its server.
     """
-    return _hook(_OWN_PURPOSE, _own_check(engine, port, prefix), drain_bound(grace))
+    gauges = _gauges(engine)
+    requests = f"$({_fetch(engine, 'localhost', port, prefix)} | {_count(gauges)})" if gauges else ""
+    check = _OWN_CHECK.format(port=port, hex_port=f"{port:04X}", requests=requests)
+    return _hook(_OWN_PURPOSE, check, grace)
 
 
 def follower_hook(engine: str, leader: str, port: int, grace: int, prefix: str = "") -> Hook | None:
@@ -115,30 +110,11 @@ def follower_hook(engine: str, leader: str, port: int, grace: int, prefix: str =
         grace: Termination grace period of the pod, in seconds.
         prefix: Prefix of the paths of the leader's server.
     """
-    check = _follower_check(engine, leader, port, prefix)
-    return _hook(_FOLLOWER_PURPOSE, check, drain_bound(grace)) if check else None
-
-
-def is_hook_script(text: str) -> bool:
-    """Whether a script is that of a hook from this module, for any engine, port and grace period."""
-    bound = _BOUND.search(text)
-    place = _PLACE.search(text)
-    if bound is None or place is None:
-        return False
-    if not is_plain(place["path"] or "/"):
-        return False
-    host, port = place["leader"] or "", int(place["port"] or place["own_port"])
-    for engine in ("", *engine_metrics()):
-        gauges = _gauges(engine)
-        path = engine_metrics()[engine].path if gauges else ""
-        if gauges and not (place["path"] or "").endswith(path):
-            continue
-        prefix = place["path"].removesuffix(path) if gauges else ""
-        check = _follower_check(engine, host, port, prefix) if host else _own_check(engine, port, prefix)
-        purpose = _FOLLOWER_PURPOSE if host else _OWN_PURPOSE
-        if check and text == _script(purpose, check, int(bound[1])):
-            return True
-    return False
+    gauges = _gauges(engine)
+    if not gauges:
+        return None
+    fetch = _fetch(engine, f"${leader}", port, prefix)
+    return _hook(_FOLLOWER_PURPOSE, _FOLLOWER_CHECK.format(fetch=fetch, count=_count(gauges)), grace)
 
 
 def drain_bound(grace: int) -> int:
@@ -194,27 +170,11 @@ def grace_for(longest: int) -> int:
     return longest + QUIET_SECONDS + STOP_SECONDS
 
 
-def _hook(purpose: str, check: str, bound: int) -> Hook:
-    return {"preStop": {"exec": {"command": ["/bin/sh", "-c", _script(purpose, check, bound)]}}}
-
-
-def _script(purpose: str, check: str, bound: int) -> str:
+def _hook(purpose: str, check: str, grace: int) -> Hook:
+    bound = drain_bound(grace)
     purpose = purpose.format(quiet=QUIET_SECONDS, bound=bound)
-    return _LOOP.format(purpose=purpose, bound=bound, quiet=QUIET_SECONDS, check=check, poll=_POLL_SECONDS)
-
-
-def _own_check(engine: str, port: int, prefix: str) -> str:
-    gauges = _gauges(engine)
-    requests = f"$({_fetch(engine, 'localhost', port, prefix)} | {_count(gauges)})" if gauges else ""
-    return _OWN_CHECK.format(port=port, hex_port=f"{port:04X}", requests=requests)
-
-
-def _follower_check(engine: str, leader: str, port: int, prefix: str) -> str:
-    """Return the check of a follower; empty for an engine without gauges."""
-    gauges = _gauges(engine)
-    if not gauges:
-        return ""
-    return _FOLLOWER_CHECK.format(fetch=_fetch(engine, f"${leader}", port, prefix), count=_count(gauges))
+    script = _LOOP.format(purpose=purpose, bound=bound, quiet=QUIET_SECONDS, check=check, poll=_POLL_SECONDS)
+    return {"preStop": {"exec": {"command": ["/bin/sh", "-c", script]}}}
 
 
 def _gauges(engine: str) -> tuple[str, ...]:

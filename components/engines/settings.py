@@ -118,12 +118,6 @@ class Setting(StrEnum):
     # Computation.
     NO_GRAPHS = "no_graphs"
     """Turns CUDA graphs off, which need additional memory."""
-    GRAPH_REQUESTS = "graph_requests"
-    """Requests in the largest CUDA graph."""
-    STATES = "states"
-    """Number of fixed states of requests (Mamba, linear attention)."""
-    STATE_RATIO = "state_ratio"
-    """Memory of these states, as a multiple of that of the rest of the cache."""
     ATTENTION_BACKEND = "attention_backend"
     FLASH_ATTENTION = "flash_attention"
     PREFIX_CACHING = "prefix_caching"

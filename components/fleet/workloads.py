@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from ..engines.command_line import CommandLine
 from ..engines.groups import GroupVariables
-from ..engines.memory_settings.reader import MemorySettings, memory_settings_of
 from ..engines.memory_settings.settings import argument_index
 from ..engines.settings import Setting
 from .demand import PodDemand
@@ -36,18 +35,6 @@ class NamedWeights(NamedTuple):
     file: str = ""
 
 
-class ImageField(NamedTuple):
-    """The field that sets the image of a server.
-
-    Attributes:
-        origin: The field.
-        is_tag: Whether it contains the tag alone.
-    """
-
-    origin: Origin
-    is_tag: bool = False
-
-
 class SpreadField(NamedTuple):
     """The fields that set the degrees of parallelism, as messages show them.
 
@@ -71,7 +58,6 @@ class Server:
         line: Its command line, with the engine and its version.
         args: The field with its arguments, for messages.
         ports: The field that declares its ports, for messages.
-        image: The field that sets its image, for messages.
         weights: Origins of the weights that the command line does not name.
         fields: The manifest fields of engine settings that have one.
         is_written: Whether ``args`` is a list that contains each argument as it was written.
@@ -82,7 +68,6 @@ class Server:
     line: CommandLine
     args: Origin
     ports: Origin
-    image: ImageField
     weights: tuple[NamedWeights, ...] = ()
     fields: Mapping[Setting, Origin] = field(default_factory=dict, compare=False, repr=False)
     is_written: bool = False
@@ -205,14 +190,6 @@ class Workload:
     def kind(self) -> str:
         """Its kind; ``Pod`` if an operator creates its pods without a workload object."""
         return self.shape.kind
-
-    @property
-    def memory_settings(self) -> MemorySettings | str:
-        """The settings of the serving container that affect memory use, or the reason why they are unknown."""
-        container = self.container
-        env = container.get("env") or ()
-        variables = tuple((str(entry["name"]), str(entry["value"]) if "value" in entry else None) for entry in env)
-        return memory_settings_of(self.server.line, variables, more=bool(container.get("envFrom")))
 
     @property
     def name(self) -> str:

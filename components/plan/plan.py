@@ -10,13 +10,10 @@ from ..checks.front_door.pod_ends import check_pod_ends
 from ..checks.front_door.words import Exposure
 from ..checks.groups.arguments import check_group_arguments
 from ..checks.hardening.secrets import check_secrets
-from ..checks.memory.architectures import check_architectures
 from ..checks.memory.context import check_context
-from ..checks.memory.formats import check_formats
 from ..checks.memory.model_names import check_names
 from ..checks.memory.verdicts import WorkloadVerdict, check_memory, verdicts
 from ..checks.metrics.chain import MetricChain, metric_chain, with_scaled_objects
-from ..checks.startup.arguments import check_start
 from ..contract.collection import paused_collection
 from ..contract.findings.ignoring import Ignored, Scope, without_ignored
 from ..contract.load import Manifests
@@ -33,7 +30,6 @@ from ..fleet.words import OtherKinds
 from ..fleet.workloads import Workload
 from .access import charts_for, check_access, check_exemptions, classes_of, hardened, placed, policies_of
 from .claims import claim_objects
-from .engine_variables import check_engine_variables
 from .environment import Environment
 from .monitoring import (
     adapter_objects,
@@ -159,11 +155,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         *check_exemptions(fleet, environment),
         *check_secrets(fleet, manifests.resources),
         *check_group_arguments(fleet, rendered.problems),
-        *check_engine_variables(fleet),
-        *check_start(fleet),
-        *check_formats(memory, environment.shapes),
         *check_memory(memory),
-        *check_architectures(memory, environment.shapes),
         *check_context(memory),
         *check_names(memory, (*manifests.resources, *manifests.partial)),
         *environment.shapes.problems,

@@ -1,6 +1,5 @@
 """The versions that the documentation calls supported are those of the tables and of the packaging."""
 
-import json
 import re
 import tomllib
 
@@ -76,14 +75,9 @@ def test_leader_worker_sets() -> None:
 @pytest.mark.parametrize(("row", "engine"), [("vLLM", "vllm"), ("SGLang", "sglang"), ("TGI", "tgi")])
 def test_engines(row: str, engine: str) -> None:
     """The releases that a table was compared with, the oldest first."""
-    folder = COMPONENTS / "engines" / engine
-    releases = yaml.safe_load((folder / "flags.yaml").read_text())["complete"].get("versions")
-    if releases is None:
-        names = list(json.loads((folder / "parsers.json").read_text())["releases"])
-        first, last = names[0], names[-1]
-    else:
-        # The tables write 2.4.0 as [2, 4].
-        first, last = (".".join(map(str, (*release, 0, 0)[:3])) for release in (releases[0], releases[-1]))
+    releases = yaml.safe_load((COMPONENTS / f"engines/{engine}/flags.yaml").read_text())["complete"]["versions"]
+    # The tables write 0.33.0 as [0, 33].
+    first, last = (".".join(map(str, (*release, 0, 0)[:3])) for release in (releases[0], releases[-1]))
     assert ROWS[f"flags of {row}"] == f"releases from {first} to {last}"
 
 

@@ -29,7 +29,6 @@ from components.engines.draining import (
     drain_hook,
     finishing_seconds,
     follower_hook,
-    is_hook_script,
 )
 from components.engines.metrics import engine_metrics
 from components.engines.registry import engines
@@ -441,47 +440,3 @@ class TestTimeForRequests:
         line = command_line_of(container)
         assert finishing_seconds(container, line, GRACE) == drain_bound(GRACE)
         assert aborting_seconds(container, line) is None
-
-
-class TestHookScript:
-    """Reports show the scripts that this project writes, and no others."""
-
-    @staticmethod
-    def scripts(prefix: str = "") -> Iterator[str]:
-        for engine in ("", *engine_metrics()):
-            for port, grace in ((8000, 130), (80, 1), (65535, 1825), (9000, 30)):
-                hooks = (
-                    drain_hook(engine, port, grace, prefix),
-                    follower_hook(engine, "LWS_LEADER_ADDRESS", port, grace, prefix),
-                )
-                for hook in filter(None, hooks):
-                    yield hook["preStop"]["exec"]["command"][-1]
-
-    @pytest.mark.parametrize("prefix", ["", "/models/v1"])
-    def test_its_own(self, prefix: str) -> None:
-        scripts = list(self.scripts(prefix))
-        assert len(scripts) > 20
-        assert all(map(is_hook_script, scripts))
-
-    @pytest.mark.parametrize(
-        ("found", "written"),
-        [
-            ("sleep 2", "sleep 2; echo marzipan"),
-            ("# ", "# marzipan "),
-            ("no request", "no marzipan"),
-            ("done\n", "done\nexport PGPASSWORD=marzipan\n"),
-        ],
-    )
-    def test_with_anything_else_in_it(self, found: str, written: str) -> None:
-        for script in self.scripts():
-            assert found in script
-            assert not is_hook_script(script.replace(found, written))
-
-    def test_with_a_path_that_looks_random(self) -> None:
-        scripts = [script for script in self.scripts("/q7Zp2Lk9Xw4Rt8Vb3Nm6") if "http://" in script]
-        assert scripts
-        assert not any(map(is_hook_script, scripts))
-
-    @pytest.mark.parametrize("text", ["", "sleep 5", "\n", "echo 'after 5 seconds\"\n'"])
-    def test_of_others(self, text: str) -> None:
-        assert not is_hook_script(text)

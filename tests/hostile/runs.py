@@ -26,7 +26,7 @@ _OURS = (
     re.compile(r"\A[0-9]+ resources? in [0-9]+ files?[:,] "),
     re.compile(r"\A    (inference-platform|pulumi):"),  # the YAML to write instead
     re.compile(r"\A(resource .* not found[;,] |--literal: no upstream operator converts )"),
-    re.compile(r"\Awarning: [0-9]+ values? that may be (?:a secret is|secrets are) hidden"),
+    re.compile(r"\Awarning: [0-9]+ values? looks? like a secret"),
     re.compile(r"\Amemory (not checked|estimated) for [0-9]+ of [0-9]+ models?"),
     re.compile(r"\A  [A-Z][A-Za-z]+/\S.*: "),  # the models of which that is true, and why
 )

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import yaml
 
-from components.contract.texts.hidden import hidden
 from tests.hostile.runs import MODELS, ROOT, checked, project
 
 SETTING = "inference-platform:"
@@ -88,7 +87,7 @@ TOKEN = "hf_" + "aB3" * 11
 MANIFESTS: tuple[tuple[str, str], ...] = (
     (
         f"apiVersion: llmaz.io/v1alpha1\nkind: OpenModel\nmetadata: {{name: m}}\nspec: {{{TOKEN}: b}}\n",
-        f"{MODELS}:4: OpenModel/m: spec.{hidden(TOKEN)}: unknown field",
+        f"{MODELS}:4: OpenModel/m: spec.[secret]: unknown field",
     ),
     ("a: b\nc: \x00\n", f"{MODELS}:2: not valid YAML: the character U+0000 is not allowed; remove it"),
     ("\ufeffa: b\n---\n\u2028'", f"{MODELS}:3: not valid YAML"),

@@ -134,7 +134,7 @@ def test_paragraphs_are_whole(path: tuple[str, ...]) -> None:
 
 
 def test_nothing_in_brackets_is_swallowed() -> None:
-    assert "[default: text]" in flowing(shown("plan"))
+    assert "not as [secret]." in flowing(shown("render"))
 
 
 @pytest.mark.parametrize("name", TAKING)

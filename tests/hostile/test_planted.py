@@ -151,7 +151,7 @@ def test_commands_that_read_manifests(workbench: Workbench, command: tuple[str, 
     text = workbench.call(*command, code=None)
     assert "unexpected error" not in text
     if command[0] not in ("validate", "render") and "error" not in text:
-        assert "[hidden:" in text
+        assert "[secret]" in text
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -159,7 +159,7 @@ def test_messages_about_wrong_manifests(workbench: Workbench, command: tuple[str
     workbench.models.write_text(MANIFESTS.partition("---")[0] + "---" + WRONG)
     text = workbench.call(*command, code=1)
     assert "models.yaml" in text
-    assert "[hidden:" in text
+    assert "[secret]" in text
 
 
 def test_secrets_are_printed_for_those_who_ask(workbench: Workbench) -> None:
@@ -169,7 +169,7 @@ def test_secrets_are_printed_for_those_who_ask(workbench: Workbench) -> None:
     )
     assert (done.stderr, done.stdout.count(TOKEN), done.stdout.count(FORM)) == ("", 3, 3)
     shown = workbench.run("defaults", "models.yaml")
-    assert "warning: 6 values that may be secrets are hidden" in shown
+    assert "warning: 6 values look like a secret and cannot be applied as printed" in shown
 
 
 def test_a_preview_without_a_cluster(workbench: Workbench) -> None:

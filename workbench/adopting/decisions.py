@@ -13,7 +13,8 @@ from typing import Any
 from components.contract.findings.annotations import PREFIX
 from components.contract.findings.ids import FINAL, RuleId
 from components.contract.problems import Problem, errors
-from components.contract.texts.secrets import secret_texts
+from components.contract.schema.embedded import format_value
+from components.contract.texts.secrets import masked, secret_texts
 from components.families import member_of, objects
 from components.fleet.objects import Object
 from components.plan.namespaces import namespace_objects
@@ -25,7 +26,7 @@ from stacks.adopting import adopted_name
 from ..inspecting.snapshot import ClusterSnapshot, Identity, group_of, identity_of
 from .candidates import AdoptableObject, candidates, pod_templates, title_of
 from .converting import conversion_of
-from .declared import declared, difference_text, missing_parts
+from .declared import declared, missing_parts
 from .settings import environment_of
 
 Wanted = tuple[str, str, str, str]
@@ -258,7 +259,7 @@ def differences(created: Sequence[Object], snapshot: ClusterSnapshot) -> tuple[s
             continue  # left out
         rest = {key: value for key, value in body.items() if key != "apiVersion"}
         lines += [
-            f"{title_of(identity)}: {difference_text(path, before, after, kind=body['kind'])}"
+            f"{title_of(identity)}: {path}: {format_value(masked(before))} becomes {format_value(masked(after))}"
             for path, after, before in missing_parts(rest, live)
         ]
     return _limited(lines)

@@ -4,13 +4,10 @@ import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from components.contract.schema.embedded import format_value
 from components.contract.tables import load_table
-from components.contract.texts.secrets import masked_at
 from components.fleet.objects import Object
 from components.fleet.shapes import SHAPES
 from components.plan.others import as_written
-from components.plan.review.differences import parse_path
 from toolkit.kube.managed_fields import Fields, is_controller, owned_fields, select, without
 
 _HEADLESS = "None"
@@ -142,17 +139,3 @@ def missing_parts(part: Any, whole: Any, path: str = "") -> Iterable[tuple[str, 
 
         if part != whole and quantity(part) != quantity(whole):
             yield path, part, whole
-
-
-def difference_text(path: str, before: Any, after: Any, *, kind: str = "") -> str:  # noqa: ANN401
-    """Describe a field that differs, without values that may be secrets.
-
-    Args:
-        path: The field, of :func:`missing_parts`.
-        before: Its value before.
-        after: Its value after.
-        kind: Kind of the object.
-    """
-    steps = parse_path(path)
-    old, new = (format_value(masked_at(value, steps, kind=kind)) for value in (before, after))
-    return f"{path}: {old} becomes {new}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from toolkit.printing import Format, Output, ShowValues, pluralize
+from toolkit.printing import Format, Output, pluralize
 from toolkit.screen import Details, Screen, shortened, write
 
 from ..errors import WorkbenchError
@@ -35,7 +35,6 @@ def diff(
     context: Annotated[str | None, typer.Option(help="Context of the kubeconfig. Default: its current one.")] = None,
     output: Output = Format.TEXT,
     details: Details = False,
-    show_values: ShowValues = False,  # noqa: ARG001  its callback turns it on
 ) -> None:
     """Show what in a cluster differs from the plan, by model and field, and who changed it when.
 

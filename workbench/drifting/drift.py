@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from components.contract.problems import field_path
 from components.contract.quantity import is_quantity, parse_quantity
-from components.contract.texts.secrets import masked_at
+from components.contract.texts.literal_secrets import SECRET_TEXT
+from components.contract.texts.secrets import masked
 from components.fleet.objects import Object
 
 Path = tuple[str | int, ...]
@@ -74,7 +75,7 @@ class Writer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FieldDrift:
-    """A field that differs; values that may be secrets are hidden.
+    """A field that differs; values that look like secrets are masked.
 
     Attributes:
         planned: The value in the plan; ``ABSENT`` if the plan does not set the field.
@@ -271,12 +272,14 @@ def _writer(path: Path, live: Object, entries: Sequence[Mapping[str, Any]]) -> W
 
 
 def _masked(path: Path, value: Any, live: Object) -> Any:  # noqa: ANN401
-    """Return a value for readers: the name of a variable beside it tells whether it is harmless."""
-    if value is ABSENT:
-        return value
+    """Return a value for readers: the name of a variable beside it tells whether it is a secret."""
+    if is_secret(live) and path[0] != "metadata" and value is not ABSENT:
+        return SECRET_TEXT
+    if not isinstance(value, str):
+        return masked({"value": value})["value"]
     siblings = _at(live, path[:-1])
-    name = siblings.get("name") if isinstance(siblings, dict) and path[-1] == "value" else ""
-    return masked_at(value, path, kind=str(live["kind"]), name=str(name or ""))
+    context = siblings if isinstance(siblings, dict) else {}
+    return masked({**context, path[-1]: value})[path[-1]]
 
 
 def _is_planner(entry: Mapping[str, Any]) -> bool:

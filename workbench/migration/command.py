@@ -8,9 +8,7 @@ from typing import Annotated
 
 import typer
 
-from components.contract.documents.reader import read_documents
 from components.contract.texts.printable import printable
-from components.contract.texts.secrets import masked_text, quoted_texts
 from toolkit.printing import pluralize
 
 from ..errors import WorkbenchError
@@ -132,8 +130,5 @@ def _diff(path: Path, text: str) -> Iterator[str]:
     before = path.read_text(encoding="utf-8").splitlines(keepends=True)
     after = text.splitlines(keepends=True)
     name = path.as_posix().lstrip("/")
-    documents = [*read_documents("".join(before)), *read_documents(text)]
-    secrets = frozenset[str]().union(*(quoted_texts(document.value) for document in documents))
     for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}"):
-        line = masked_text(line, secrets)
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

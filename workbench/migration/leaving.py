@@ -6,12 +6,10 @@ from pathlib import Path
 
 from components.contract.load import LoadedResource
 from components.contract.schema.embedded import format_value
-from components.contract.texts.secrets import masked_at
 from components.families import load
 from components.families.migration import MigratedDocument, MigrationNote
 from components.fleet.objects import Object
 from components.plan.conversion.convert import Replacement, convert_family
-from components.plan.review.differences import parse_path
 
 from ..errors import WorkbenchError
 from .conversion import Converted, raise_errors, text_of
@@ -75,6 +73,4 @@ def _key(source: LoadedResource) -> _Key:
 
 
 def _note(item: Replacement, path: str, before: object, after: object) -> MigrationNote:
-    steps, kind = parse_path(path), item.source.resource.kind
-    old, new = (format_value(masked_at(value, steps, kind=kind)) for value in (before, after))
-    return MigrationNote(item.source.title, path, f"{old} becomes {new}")
+    return MigrationNote(item.source.title, path, f"{format_value(before)} becomes {format_value(after)}")

@@ -14,6 +14,7 @@ from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
 from ...engines.command_line import CommandLine, command_line_of
 from ...engines.memory_settings.layout import ModelLayout
+from ...engines.memory_settings.reader import memory_settings_of
 from ...engines.registry import Engine, engines
 from ...engines.scripts.commands import engine_line
 from ...engines.settings import Setting
@@ -196,7 +197,10 @@ def _check_world(workload: Workload, engine: Engine) -> Iterator[Problem]:
 
 
 def _layout(workload: Workload) -> ModelLayout | None:
-    settings = workload.memory_settings
+    container = workload.container
+    env = container.get("env") or ()
+    variables = tuple((str(entry["name"]), str(entry["value"]) if "value" in entry else None) for entry in env)
+    settings = memory_settings_of(workload.server.line, variables, more=bool(container.get("envFrom")))
     if not isinstance(settings, str):
         return settings.layout
     # Engines without a table of flags, whose degrees are read from their words.

@@ -12,7 +12,6 @@ from ...fleet.objects import Object
 from ...fleet.rendered import Fleet, Rendered
 
 _KEY_FLAG = re.compile(r"--?[\w-]*(?:key|token|secret|password)[= ]", re.IGNORECASE)
-_ARGUMENTS = frozenset({"args", "command", "extraArgs"})
 
 
 def check_secrets(fleet: Fleet, resources: Iterable[LoadedResource]) -> Iterator[Problem]:
@@ -42,15 +41,12 @@ def check_secrets(fleet: Fleet, resources: Iterable[LoadedResource]) -> Iterator
         )
 
     for item, argument in arguments:
-        found = [
-            (source, path)
+        places = (
+            (source, field_path(path))
             for source in (item.source, *others)
             for path in _texts(source.resource.wire(), argument.value, ())
-        ]
-        # A variable may have the same value.
-        found.sort(key=lambda place: _ARGUMENTS.isdisjoint(place[1]))
-        source, steps = found[0] if found else (item.source, ("spec",))
-        path = field_path(steps)
+        )
+        source, path = next(places, (item.source, "spec"))
         yield source.problem(
             path, _argument_reason(item, argument), Severity.WARNING, rule=RuleId.SECURITY_SECRET_IN_CLEAR
         )

@@ -15,7 +15,7 @@ from ...fleet.instances import instance
 from . import wording
 from .accelerators.choices import cheapest_types, spread_over
 from .accelerators.devices import maker_of
-from .accelerators.refusals import allowed_degrees, expert_parallel_flag, refusal
+from .accelerators.refusals import allowed_degrees, refusal
 from .activations import adapter_bytes, unknown_widths
 from .cases import CheaperType, Fit, MemoryCase, MemoryVerdict, Parallel
 from .ledger import Ledger
@@ -111,21 +111,15 @@ def _judge_span(case: MemoryCase, span: SizeSpan, *, types: bool) -> MemoryVerdi
 
 
 def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperType, ...]) -> tuple[Fit, str]:
-    case, margin = ledger.case, ledger.inside(context)
+    case, margin = ledger.case, ledger.margin(context)
     parts, usable, error = ledger.parts(context), ledger.usable(context), ledger.error(context)
     indivisible = refusal(case)
     if indivisible:
-        return Fit.EXCEEDED, indivisible + _whole_experts(case)
+        return Fit.EXCEEDED, indivisible
     if ledger.lacks_to_load:
         return Fit.EXCEEDED, wording.loading(case, ledger.lacks_to_load) + wording.next_step(
             case, _remedies(case, types)
         )
-    beside = ledger.left_beside(context)
-    if beside is not None and beside < ledger.error_beside(context):
-        fit = Fit.EXCEEDED if beside < 0 else Fit.TIGHT
-        comfortable = _comfortable_context(ledger, largest)
-        remedies = _remedies(case, types, context=comfortable, share=_smaller_share(ledger, context))
-        return fit, wording.beside(case, ledger.beside(context), beside) + wording.next_step(case, remedies)
     uncounted = ledger.uncounted(context)
     if margin >= error and uncounted:
         step = wording.next_step(case, _remedies(case, types, share=_smaller_share(ledger, context)))
@@ -150,15 +144,6 @@ def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperTyp
         return Fit.TIGHT, f"{reason}; the engine starts, but rejects requests longer than {largest:,} tokens"
     remedies = _remedies(case, types, context=largest, requests=_fewer_requests(ledger, context))
     return Fit.EXCEEDED, reason + wording.next_step(case, remedies)
-
-
-def _whole_experts(case: MemoryCase) -> str:
-    """Return the step that keeps experts whole, if a model then fits the same accelerators; otherwise empty."""
-    whole = replace(case, parallel=replace(case.parallel, experts=True))
-    flag = expert_parallel_flag(case)
-    if not flag or case.parallel.experts or not case.shape.experts or not _fits(whole):
-        return ""
-    return f", or add {flag}, which keeps experts whole"
 
 
 def _missing_fact(case: MemoryCase) -> str:
@@ -207,7 +192,7 @@ def _fits(case: MemoryCase) -> bool:
 
 
 def _is_comfortable(ledger: Ledger, context: int) -> bool:
-    return ledger.is_comfortable(context) and not ledger.uncounted(context)
+    return ledger.margin(context) >= ledger.error(context) and not ledger.uncounted(context)
 
 
 def _remedies(
@@ -291,7 +276,7 @@ def _largest_context(ledger: Ledger, bound: int) -> int:
 
 def _comfortable_context(ledger: Ledger, bound: int) -> int:
     """Return the longest context up to a bound that fits without being tight; 0 if none does."""
-    return _bisect(ledger.is_comfortable, bound)
+    return _bisect(lambda context: ledger.margin(context) >= ledger.error(context), bound)
 
 
 def _bisect(holds: Callable[[int], bool], bound: int) -> int:

@@ -34,16 +34,6 @@ def exceeding(case: MemoryCase, parts: Sequence[MemoryPart], usable: int) -> str
     return f"needs {_total(parts)}, {gib(over)} more than {_usable(case, usable)}"
 
 
-def beside(case: MemoryCase, needed: int, left: int) -> str:
-    """Describe a share that leaves too little for what is computed outside of it."""
-    share = case.budget.share if case.share is None else case.share
-    room = gib(max(0, needed + left))
-    return (
-        f"a memory share of {share} leaves {room} of {_device(case)} beside weights and cache, where activations, "
-        f"graphs and tables of requests take at least {gib(needed)}"
-    )
-
-
 def uncounted(case: MemoryCase, parts: Sequence[MemoryPart], usable: int, consumers: Sequence[Uncounted]) -> str:
     """Describe a model that fits only if consumers outside the total stay small."""
     risks = [

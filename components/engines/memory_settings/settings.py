@@ -137,8 +137,7 @@ def unclear_flag(reading: EngineReading, table: MemorySettingsTable) -> str:
     for use in reading.uses:
         if use.flag is None:
             continue
-        clear = table.clear_values.get(use.flag.name, ())
-        if use.flag.name in table.unclear and not (use.values and use.values[-1].text in clear):
+        if use.flag.name in table.unclear:
             return f"{use.flag.name} {table.unclear[use.flag.name]}"
         if use.dotted and known.get(use.flag.name) in (Setting.SPECULATION, Setting.MODEL_CONFIG):
             return f"{use.name} sets a single key of JSON"

@@ -13,14 +13,10 @@ cache: bytes per number in the KV cache, by type.
 converts: type to which weights are converted while they are loaded, by quantization; other methods convert nothing.
 bits: least and most bits per parameter, with scales, of weights of a quantization that has one width.
 whole_cache: cache types that mean the type of the weights.
-batch_without_chunks: tokens of a batch if prompts are not cut into chunks, by default.
-draft_heads, draft_models: methods of speculative decoding for which the engine reserves memory: with heads of the
-  model, and with a model of its own.
 adapters: default number (most) and rank; a rank of null is that of the adapters themselves.
 speculation: keys of the JSON: model, tensor and method; own are the methods without a draft model, heads those with
   additional heads.
 unclear, unclear_variables: flags and variables that make the memory use unknown, with the reason.
-clear_values: values of unclear flags with which it stays known.
 all_layers: versions that put all layers on accelerators by default (from).
 adapts: versions that keep layers that do not fit in host memory by default (from).
 batch_of_input: versions whose default number of tokens computed at a time is the maximum input (from, until).
@@ -76,14 +72,10 @@ class MemorySettingsTable:
     whole_cache: tuple[str, ...] = ()
     converts: Mapping[str, str] = field(default_factory=dict)
     bits: Mapping[str, tuple[Decimal, Decimal]] = field(default_factory=dict)
-    batch_without_chunks: int | None = None
-    draft_heads: tuple[str, ...] = ()
-    draft_models: tuple[str, ...] = ()
     adapters: Mapping[str, int | None] = field(default_factory=dict)
     speculation: Mapping[str, Any] = field(default_factory=dict)
     unclear: Mapping[str, str] = field(default_factory=dict)
     unclear_variables: Mapping[str, str] = field(default_factory=dict)
-    clear_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     all_layers: VersionSpan | None = None
     adapts: VersionSpan | None = None
     batch_of_input: VersionSpan | None = None
@@ -124,14 +116,10 @@ def _read(engine: Engine) -> MemorySettingsTable | None:
             method: (Decimal(str(least)), Decimal(str(most)))
             for method, (least, most) in facts.get("bits", {}).items()
         },
-        batch_without_chunks=facts.get("batch_without_chunks"),
-        draft_heads=tuple(facts.get("draft_heads", ())),
-        draft_models=tuple(facts.get("draft_models", ())),
         adapters=facts.get("adapters", {}),
         speculation=facts.get("speculation", {}),
         unclear=facts.get("unclear", {}),
         unclear_variables=facts.get("unclear_variables", {}),
-        clear_values={flag: tuple(values) for flag, values in facts.get("clear_values", {}).items()},
         **{
             name: VersionSpan.from_row(facts[name])
             for name in ("all_layers", "adapts", "batch_of_input")

@@ -19,7 +19,7 @@ from ...fleet.placement import assign_nodes, requests_of
 from ...fleet.serving import declared_port, disable_token_mount, override_pod, server_of
 from ...fleet.shapes import DEPLOYMENT, LEADER_WORKER_SET, WorkloadShape, group_update
 from ...fleet.words import WorkloadChoice
-from ...fleet.workloads import ImageField, Server, SpreadField, Workload
+from ...fleet.workloads import Server, SpreadField, Workload
 from .backend import PORT
 from .flavors import node_choices, unflavored
 from .loaders import RUNNER, mount_models
@@ -177,15 +177,7 @@ def _server(source: LoadedResource, desired: DesiredWorkload) -> Server:
     # Params would contradict a flag that is set already.
     is_set_by_flag = desired.line.holds(Setting.TENSOR_PARALLEL) and desired.parallelism.tensor is None
     spread = None if is_set_by_flag else SpreadField("add params: {TP: '{tensor}'}", is_whole=True)
-    return Server(
-        position=0,
-        line=desired.line,
-        args=args,
-        ports=Origin(source, "spec"),
-        image=ImageField(Origin(source, "spec.backendRuntimeConfig.version"), is_tag=True),
-        weights=named_weights(desired.claim),
-        spread=spread,
-    )
+    return Server(0, desired.line, args, Origin(source, "spec"), weights=named_weights(desired.claim), spread=spread)
 
 
 def _endpoint(source: LoadedResource, desired: DesiredWorkload, server: Server) -> Endpoint:

@@ -247,7 +247,7 @@ def _downloaded(workload: Workload, asked: MemoryCase | None, cloud: Cloud) -> i
     if asked is None:
         return None
     total = 0
-    for shape in asked.downloads:
+    for shape in filter(None, (asked.shape, asked.draft)):
         size = weights_of(shape)
         if isinstance(size, str):
             return None

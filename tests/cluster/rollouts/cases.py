@@ -60,7 +60,7 @@ def generated(kind: str, count: int, seed: int = 41) -> Iterator[Case]:
     while count:
         before = rng.randint(1, 5)
         after = before if rng.random() < 0.6 else rng.randint(1, 6)
-        strategy = _STRATEGIES[kind](rng, before, after)
+        strategy = _STRATEGIES[kind](rng, after)
         # Which pod gets the last place is a race between added replicas and those of a surge.
         room = None if rng.random() < 0.5 or after > before else before + rng.randint(0, 1)
         count -= 1
@@ -72,7 +72,7 @@ def _bound(rng: random.Random) -> int | str:
     return rng.choice(choices)
 
 
-def _deployment(rng: random.Random, _before: int, _after: int) -> Json:
+def _deployment(rng: random.Random, _: int) -> Json:
     if rng.random() < 0.1:
         return {"strategy": {"type": "Recreate"}}
     if rng.random() < 0.2:
@@ -83,7 +83,7 @@ def _deployment(rng: random.Random, _before: int, _after: int) -> Json:
     return {"strategy": {"type": "RollingUpdate", "rollingUpdate": bounds}}
 
 
-def _stateful_set(rng: random.Random, _before: int, after: int) -> Json:
+def _stateful_set(rng: random.Random, after: int) -> Json:
     policy = {"podManagementPolicy": rng.choice(["Parallel", "OrderedReady"]), "serviceName": "x"}
     if rng.random() < 0.1:
         return {**policy, "updateStrategy": {"type": "OnDelete"}}
@@ -95,14 +95,14 @@ def _stateful_set(rng: random.Random, _before: int, after: int) -> Json:
     return {**policy, "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": rolling}}
 
 
-def _leader_worker_set(rng: random.Random, before: int, after: int) -> Json:
+def _leader_worker_set(rng: random.Random, after: int) -> Json:
     if rng.random() < 0.2:
         return {}
     bounds: Json = {"maxSurge": _bound(rng), "maxUnavailable": _bound(rng)}
-    # Percentages of maxUnavailable round down, before the change and after it, and both at 0 are refused.
+    # Percentages of maxUnavailable round down, and the webhook refuses both at 0.
     unavailable = bounds["maxUnavailable"]
     if isinstance(unavailable, str):
-        unavailable = int(unavailable.removesuffix("%")) * min(before, after) // 100
+        unavailable = int(unavailable.removesuffix("%")) * after // 100
     if not unavailable and not str(bounds["maxSurge"]).strip("0%"):
         bounds["maxUnavailable"] = 1
     if rng.random() < 0.3:

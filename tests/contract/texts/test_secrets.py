@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from components.contract.texts.hidden import hidden
 from components.contract.texts.secrets import (
+    SECRET_TEXT,
     is_literal_secret,
     masked,
     masked_text,
@@ -13,7 +13,6 @@ from components.contract.texts.secrets import (
     replace_secrets,
     secret_texts,
 )
-from components.engines.registry import engines
 
 HF = "hf_" + "aB3" * 11
 FORMS = {
@@ -42,8 +41,6 @@ FORMS = {
             "AWS_ACCESS_KEY_ID",
             "OSS_ACCESS_KEY_SECRET",
         ),
-        *("PGPASSWORD", "REDISCLI_AUTH", "AWS_BEARER_TOKEN_BEDROCK", "OTEL_EXPORTER_OTLP_HEADERS", "SENTRY_DSN"),
-        *("SLACK_WEBHOOK_URL", "webhookSecret", "signingKey", "botToken"),
         *("OPENAI_API_KEY", "WANDB_API_KEY", "DB_PASSWORD", "MINIO_SECRET", "GF_SECURITY_ADMIN_PASSWORD"),
         *(
             "--api-key",
@@ -59,7 +56,7 @@ FORMS = {
 )
 def test_names_of_secrets(name: str) -> None:
     assert names_secret(name)
-    assert masked({name: "hunter2"}) == {name: hidden("hunter2")}
+    assert masked({name: "hunter2"}) == {name: SECRET_TEXT}
     assert is_literal_secret(name, "hunter2")
 
 
@@ -79,8 +76,8 @@ def test_names_of_other_things(name: str) -> None:
 @pytest.mark.parametrize("secret", FORMS.values(), ids=FORMS)
 def test_a_secret_is_known_by_its_form_wherever_it_stands(secret: str) -> None:
     assert is_literal_secret("X", secret)
-    assert masked_text(f"must be a URL, found '{secret}'; x") == f"must be a URL, found '{hidden(secret)}'; x"
-    assert masked(["a", f"run --x {secret} y"]) == ["a", f"run --x {hidden(secret)} y"]
+    assert masked_text(f"must be a URL, found '{secret}'; x") == f"must be a URL, found '{SECRET_TEXT}'; x"
+    assert masked(["a", f"run --x {secret} y"]) == ["a", f"run --x {SECRET_TEXT} y"]
     assert secret_texts({"a": [f"run {secret}"]}) == {secret}
 
 
@@ -123,42 +120,38 @@ def test_words_are_left_alone(text: str) -> None:
 
 
 def test_variables_and_command_lines() -> None:
-    assert engines()  # their tables tell which values of flags are harmless
     container = {
         "env": [{"name": "HF_TOKEN", "value": "abc"}, {"name": "A", "value": "b"}],
         "command": ["sh", "-c", "HF_TOKEN=abc exec serve --api-key 'x y' --model m; curl https://me:pw1@host/"],
         "args": ["--api-key", "def", "--api-key=ghi", "--hf-token", "--model", "m", "--port=8080"],
     }
     assert masked(container) == {
-        "env": [{"name": "HF_TOKEN", "value": hidden("abc")}, {"name": "A", "value": hidden("b")}],
+        "env": [{"name": "HF_TOKEN", "value": SECRET_TEXT}, {"name": "A", "value": "b"}],
         "command": [
             "sh",
             "-c",
-            f"HF_TOKEN={hidden('abc')} exec serve --api-key {hidden(chr(39) + 'x y' + chr(39))} --model m; "
-            f"curl {hidden('https://me:pw1@host/')}",
+            "HF_TOKEN=[secret] exec serve --api-key '[secret]' --model m; curl https://me:[secret]@host/",
         ],
-        "args": [
-            *("--api-key", hidden("def"), f"--api-key={hidden('ghi')}", "--hf-token", "--model", "m", "--port=8080"),
-        ],
+        "args": ["--api-key", SECRET_TEXT, "--api-key=[secret]", "--hf-token", "--model", "m", "--port=8080"],
     }
     assert secret_texts(container) == {"abc", "x y", "pw1", "def", "ghi"}
 
 
 def test_everything_in_a_secret_is_one() -> None:
     value = {"kind": "Secret", "metadata": {"name": "s"}, "data": {"a": "Yg=="}, "stringData": {"c": {"d": 1}}}
-    shown = {"data": {"a": hidden("Yg==")}, "stringData": {"c": {"d": hidden(1)}}}
+    shown = {"data": {"a": SECRET_TEXT}, "stringData": {"c": {"d": SECRET_TEXT}}}
     assert masked(value) == {**value, **shown}
-    assert secret_texts({**value, "kind": "ConfigMap"}) == frozenset()
+    assert masked({**value, "kind": "ConfigMap"}) == {**value, "kind": "ConfigMap"}
 
 
 def test_messages_quote_what_is_known_to_be_a_secret() -> None:
     text = "HF_TOKEN: must be short, found 'hunter2'; a map {'DB_PASSWORD': 'abc'}; abcd"
     assert masked_text(text, {"hunter2"}) == (
-        f"HF_TOKEN: must be short, found '{hidden('hunter2')}'; a map {{'DB_PASSWORD': '{hidden('abc')}'}}; abcd"
+        "HF_TOKEN: must be short, found '[secret]'; a map {'DB_PASSWORD': '[secret]'}; abcd"
     )
     nested = """KeyError: 'x TOKEN=abc KEY="HF_TOKEN=abc"' key={"DB_PASSWORD": "abc"}"""
     assert "abc" not in masked_text(nested)
-    assert masked_text("'abc' and abcd", {"abc"}) == f"'{hidden('abc')}' and abcd"
+    assert masked_text("'abc' and abcd", {"abc"}) == "'[secret]' and abcd"
 
 
 def test_masking_masked_values_changes_nothing() -> None:
@@ -171,8 +164,8 @@ def test_masking_masked_values_changes_nothing() -> None:
 def test_callers_decide_what_a_secret_becomes() -> None:
     value = {"env": [{"name": "HF_TOKEN", "value": "abc"}], "args": ["x", f"a {HF} b"]}
     wrapped = replace_secrets(value, lambda secret, shown: ("sealed", secret, shown))
-    assert wrapped["env"][0]["value"] == ("sealed", "abc", hidden("abc"))
-    assert wrapped["args"] == ["x", ("sealed", f"a {HF} b", f"a {hidden(HF)} b")]
+    assert wrapped["env"][0]["value"] == ("sealed", "abc", SECRET_TEXT)
+    assert wrapped["args"] == ["x", ("sealed", f"a {HF} b", f"a {SECRET_TEXT} b")]
 
 
 @pytest.mark.parametrize(
@@ -201,19 +194,3 @@ def test_no_text_takes_long(text: str) -> None:
     masked_text(text)
     masked({"TOKEN": text, "a": text})
     assert time.process_time() - begun < 2
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"securityContext": {"capabilities": {"add": ["NET_ADMIN"], "drop": ["ALL"]}}},
-        {"kind": "CustomResourceDefinition", "properties": {"env": {"type": "array"}, "args": {"add": "atomic"}}},
-        {"labels": {"example.com/revision": "0a1b2c3d4e5f60718293", "pod-template-hash": "7d9c5b8f6d"}},
-        {"filters": [{"requestHeaderModifier": {"set": [{"name": "x-model", "value": "qwen"}]}}]},
-        {"image": "ghcr.io/acme/side:v1@sha256:" + "0a1b" * 16, "instanceType": "g6e.12xlarge"},
-        {"vpcId": "vpc-0a1b2c3d4e5f60718", "roleArn": "arn:aws:iam::123456789012:role/models"},
-    ],
-    ids=str,
-)
-def test_harmless_fields_are_shown(value: dict[str, object]) -> None:
-    assert masked(value) == value

@@ -217,22 +217,14 @@ def test_the_type_of_the_cache_is_read(
 
 
 WEIGHTS = [
-    (VLLM, ["--quantization", "fp8"], {"quantization": "fp8", "converted": "fp8"}),
-    (VLLM, ["-q", "awq"], {"quantization": "awq", "quantized": True, "bits": (Decimal(4), Decimal("4.6"))}),
-    (VLLM, ["-q", "gptq"], {"quantization": "gptq", "quantized": True}),
-    (
-        SGLANG,
-        ["--quantization", "awq"],
-        {"quantization": "awq", "quantized": True, "bits": (Decimal(4), Decimal("4.6"))},
-    ),
-    (VLLM, ["--dtype", "bfloat16"], {"dtype": "bfloat16"}),
-    (
-        VLLM,
-        ["--dtype", "float32"],
-        {"dtype": "float32", "converted": "float32", "key_bytes": Decimal(4), "value_bytes": Decimal(4)},
-    ),
-    (TGI, ["--quantize", "bitsandbytes-nf4"], {"quantization": "bitsandbytes-nf4", "converted": "int4"}),
-    (TGI, ["--quantize", "gptq"], {"quantization": "gptq", "quantized": True}),
+    (VLLM, ["--quantization", "fp8"], {"converted": "fp8"}),
+    (VLLM, ["-q", "awq"], {"quantized": True, "bits": (Decimal(4), Decimal("4.6"))}),
+    (VLLM, ["-q", "gptq"], {"quantized": True}),
+    (SGLANG, ["--quantization", "awq"], {"quantized": True, "bits": (Decimal(4), Decimal("4.6"))}),
+    (VLLM, ["--dtype", "bfloat16"], {}),
+    (VLLM, ["--dtype", "float32"], {"converted": "float32", "key_bytes": Decimal(4), "value_bytes": Decimal(4)}),
+    (TGI, ["--quantize", "bitsandbytes-nf4"], {"converted": "int4"}),
+    (TGI, ["--quantize", "gptq"], {"quantized": True}),
     (VLLM, ["--gpu-memory-utilization", "0.95"], {"share": Decimal("0.95")}),
     (SGLANG, ["--mem-fraction-static", "0.8"], {"share": Decimal("0.8")}),
     (TGI, ["--cuda-memory-fraction", "0.5"], {"share": Decimal("0.5")}),
@@ -286,8 +278,6 @@ def test_adapters_are_counted(engine: tuple[str, str], args: list[str], expected
 
 
 UNCLEAR = [
-    (VLLM, ["--load-format", "sharded_state"], "--load-format"),
-    (VLLM, ["--load-format=bitsandbytes"], "--load-format"),
     (VLLM, ["--kv-cache-memory-bytes", "10G"], "--kv-cache-memory-bytes"),
     (VLLM, ["--speculative-config.model", "d"], "--speculative-config.model"),
     (VLLM, ["--speculative-config", "{"], "--speculative-config"),
@@ -297,6 +287,7 @@ UNCLEAR = [
     (VLLM, ["--max-model-len", "many"], "'many'"),
     (VLLM, ["--gpu-memory-utilization", "NaN"], "'NaN'"),
     (VLLM, ["--kv-cache-dtype", "nvfp9"], "'nvfp9'"),
+    (SGLANG, ["--enable-dp-attention", "--dp", "8", "--tp", "8"], "--enable-dp-attention"),
     (SGLANG, ["--lora-paths", "a=/a"], "rank"),
     (LLAMA, ["--split-mode", "row"], "--split-mode row"),
     (LLAMA, ["--override-tensor", "exps=CPU"], "--override-tensor"),
@@ -307,12 +298,6 @@ UNCLEAR = [
     (LLAMA, ["--rpc", "host:1"], "--rpc"),
     (("tgi", "3.3.6"), ["--enable-prefill-logprobs"], "--enable-prefill-logprobs"),
 ]
-
-
-@pytest.mark.parametrize("value", ["auto", "safetensors", "runai_streamer", "fastsafetensors", "dummy", "mistral"])
-def test_ways_to_load_the_same_weights_change_nothing(value: str) -> None:
-    """vllm/config/load.py at 0.20.0; dummy makes random weights of the same sizes."""
-    assert asked(VLLM, "--load-format", value) == usual(VLLM)
 
 
 @pytest.mark.parametrize(("engine", "args", "named"), UNCLEAR, ids=named)

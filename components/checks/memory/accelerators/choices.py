@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from ....engines.formats.faults import is_computed
 from ....engines.memory.rows import Device, memory_of
 from ....engines.registry import engines
 from ....fleet.clouds import cleared_with_clouds
@@ -18,6 +17,9 @@ _Offer = tuple[Decimal, int, Instance]
 _MAX_TYPES = 3
 _COUNTS = (1, 2, 4)
 """Numbers of instances per replica to consider."""
+HALF = frozenset({"float16", "half"})
+BFLOAT16 = Decimal(8)
+"""Compute capability required for bfloat16 and quantized weights; older ones need float16 (vLLM issue 1157)."""
 
 
 def cheapest_types(case: MemoryCase, fits: Callable[[MemoryCase], bool]) -> tuple[CheaperType, ...]:
@@ -58,9 +60,10 @@ def _offers(maker: str) -> tuple[_Offer, ...]:
 
 
 def _computes(case: MemoryCase, instance: Instance) -> bool:
-    """Tell whether the engine is known to compute the numbers of a model on an accelerator."""
+    """Tell whether an accelerator supports the data type of the weights."""
     able = capability(instance.accelerator, _memory(instance))
-    return able is not None and is_computed(case.formats, able)
+    half = (case.weights_dtype or case.shape.dtype) in HALF
+    return able is not None and (half or able >= BFLOAT16)
 
 
 def _parallels(case: MemoryCase, instance: Instance, count: int) -> Iterator[Parallel]:
@@ -92,15 +95,12 @@ def spread_over(case: MemoryCase, parallel: Parallel) -> MemoryCase:
     budget, engine = case.budget, engines().get(case.engine)
     if engine is not None:
         device = Device(case.device, case.device_bytes, parallel.accelerators)
-        moved = memory_of(engine, case.tag, device, replace(case, parallel=parallel).traits) or budget
+        moved = memory_of(engine, case.tag, device, case.batch_tokens) or budget
         budget = moved._replace(
             reserves_context=moved.reserves_context and budget.reserves_context,
             reserves_all=moved.reserves_all and budget.reserves_all,
             spills=moved.spills or budget.spills,
             most_graphs=min(moved.most_graphs, budget.most_graphs),
-            state_ratio=budget.state_ratio,
-            state_slots=budget.state_slots,
-            states=budget.states,
         )
     return replace(case, parallel=parallel, budget=budget, draft_tensor=min(case.draft_tensor, parallel.tensor))
 

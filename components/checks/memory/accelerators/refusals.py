@@ -2,9 +2,6 @@
 
 import functools
 
-from ....engines.flags.tables import flags_of
-from ....engines.registry import engines
-from ....engines.settings import Setting
 from ..cases import MemoryCase
 from ..shapes import Shape
 
@@ -14,25 +11,11 @@ _MAX_DEGREE = 64
 def refusal(case: MemoryCase) -> str:
     """Return why the engine would reject the degree of tensor parallelism, with the valid ones; otherwise empty."""
     tensor, shape, experts = case.parallel.tensor, case.shape, case.parallel.experts
-    if case.parallel.groups > 1:
-        # Each group divides the heads, and all ranks together the rest.
-        return ""
     indivisible = _indivisible(shape, tensor, experts=experts) if case.budget.cuts else ""
     if not indivisible:
         return ""
     allowed = ", ".join(map(str, allowed_degrees(shape, experts=experts)))
     return f"{indivisible} cannot be divided across {tensor} accelerators; set tensor parallelism to one of {allowed}"
-
-
-def expert_parallel_flag(case: MemoryCase) -> str:
-    """Return the argument that distributes whole experts over all ranks; empty if the release has none."""
-    engine, table = engines().get(case.engine), flags_of(case.engine)
-    name = engine.flag(Setting.EXPERT_PARALLEL) if engine else None
-    flag = table.find(name) if table and name else None
-    version = engine.version(case.tag) if engine else None
-    if flag is None or not flag.span.includes(version):
-        return ""
-    return f"{flag.name} {case.parallel.tensor}" if flag.form_in(version).takes_value else flag.name
 
 
 @functools.lru_cache(maxsize=1024)

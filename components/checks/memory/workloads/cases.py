@@ -8,8 +8,6 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import NamedTuple
 
-from ....engines.formats.faults import FormatUse, computed_type
-from ....engines.memory.reserve import DraftKind
 from ....engines.memory.rows import Device, memory_of
 from ....engines.memory_settings.layout import ModelLayout
 from ....engines.memory_settings.reader import MemorySettings
@@ -19,20 +17,18 @@ from ....engines.scripts.commands import engine_line
 from ....engines.settings import Setting
 from ....fleet.instances import Instance, instance, is_accelerator
 from ....fleet.workloads import NamedWeights, Server, SpreadField, Workload
-from ..accelerators.devices import GIB, capability
-from ..cases import NO_ACCELERATOR, EngineMemory, MemoryCase, Parallel
-from ..shapes import UNQUANTIZED, Layers, Shape, heads_of
+from ..accelerators.devices import GIB
+from ..cases import EngineMemory, MemoryCase, Parallel
+from ..shapes import Layers, Shape
 from .known import KnownShapes
 
 _SUPPORTED = frozenset({"nvidia.com/gpu", "amd.com/gpu"})
 """Accelerators for which the engines have memory figures."""
+_UNQUANTIZED = frozenset({"bfloat16", "float16", "float32"})
 _LEAST_BITS = Decimal(2)
 """Bits per parameter of weights whose quantization is unknown."""
 _ALL_LAYERS = 99
 """More layers than any model of unknown shape is assumed to have; examples of ggml-org/llama.cpp use ``-ngl 99``."""
-
-
-_FLOAT32_BYTES = Decimal(4)
 
 
 class Placement(NamedTuple):
@@ -56,12 +52,6 @@ class Placement(NamedTuple):
         return -(-self.total // self.per_pod)
 
 
-def loaded_weights(workload: Workload, settings: MemorySettings) -> tuple[NamedWeights, ...]:
-    """Return the origins of what a server with some settings loads."""
-    loaded = (settings.model, settings.draft)
-    return tuple(source for source in workload.server.weights if source.loaded_as in loaded)
-
-
 def placement_of(workload: Workload) -> Placement | str:
     counts = [
         (key, int(amount), demand)
@@ -70,7 +60,7 @@ def placement_of(workload: Workload) -> Placement | str:
         if is_accelerator(key) and amount > 0
     ]
     if not counts:
-        return NO_ACCELERATOR
+        return "the pods request no accelerator"
     unsupported = next((key for key, _, _ in counts if key not in _SUPPORTED), "")
     if unsupported:
         return f"no figures on the memory use of servers on {unsupported}"
@@ -159,13 +149,15 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
     if pipeline is None:
         # The engine divides layers over all accelerators by itself, like llama.cpp, unless shares are set.
         pipeline = 1 if layout.shares else placement.per_pod
-    parallel = Parallel(tensor, pipeline, layout.data, layout.experts, layout.groups)
+    parallel = Parallel(tensor, pipeline, layout.data, layout.experts)
     used = len(layout.shares) or parallel.accelerators
     if used > placement.total:
         return f"the engine is set to use {used} accelerators, but a replica has {placement.total}"
     device_bytes = int((node.accelerator_memory_gib or 0) * GIB)
-    device = Device(node.accelerator, device_bytes, used)
-    if memory_of(engines()[engine], server.tag, device) is None:
+    budget = memory_of(
+        engines()[engine], server.tag, Device(node.accelerator, device_bytes, used), settings.batch_tokens
+    )
+    if budget is None:
         return f"no figures on the memory use of {engine}"
     table = memory_settings_table(engine)
     single_file = table is not None and table.single_files
@@ -175,15 +167,12 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
         return shape
     if isinstance(draft, str):
         return draft
-    if settings.draft_kind is DraftKind.HEADS and draft is None:
-        draft = heads_of(shape)
     if settings.quantized and shape.span and not shape.dtype:
         least, most = settings.bits or (_LEAST_BITS, shape.span.most_bits)
         least, most = min(shape.span.least_bits, least), min(shape.span.most_bits, most)
         shape = replace(shape, span=shape.span._replace(least_bits=least, most_bits=most))
-    if settings.quantized and shape.dtype in UNQUANTIZED:
+    if settings.quantized and shape.dtype in _UNQUANTIZED:
         return f"the engine is set to load quantized weights, but those of {shape.name} are {shape.dtype}"
-    settings = _computed_on(server, shape, node)
     offloaded = _offloaded_bytes(shape, layout, parallel)
     if isinstance(offloaded, str):
         return offloaded
@@ -195,17 +184,14 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
         device=node.accelerator,
         device_bytes=device_bytes,
         parallel=parallel,
-        dtype=settings.dtype,
-        quantization=settings.quantization,
-        weights_dtype=settings.converted if not shape.dtype or shape.dtype in UNQUANTIZED else "",
+        budget=_adjusted(budget, settings),
+        weights_dtype=settings.converted if not shape.dtype or shape.dtype in _UNQUANTIZED else "",
         cache_bytes=_cache_bytes(settings, part),
         context=settings.limits.context,
         sequences=settings.limits.sequences,
         batch_tokens=settings.batch_tokens,
         draft=draft,
         draft_tensor=settings.draft_tensor or parallel.tensor,
-        draft_kind=settings.draft_kind,
-        graph_requests=settings.graph_requests,
         adapters=settings.adapters,
         adapter_rank=settings.adapter_rank,
         offloaded_bytes=offloaded,
@@ -217,19 +203,7 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
         pods=placement.pods,
         spread=server.spread,
     )
-    budget = memory_of(engines()[engine], server.tag, device, case.traits)
-    if budget is not None:
-        case = replace(case, budget=_adjusted(budget, settings))
     return WorkloadCase(case, is_whole=part is shape)
-
-
-def _computed_on(server: ServerSpec, shape: Shape, node: Instance) -> MemorySettings:
-    """Return the settings of a server, with float32 where its engine takes that because of the accelerator."""
-    settings, size = server.settings, int((node.accelerator_memory_gib or 0) * GIB)
-    use = FormatUse(server.engine, server.tag, shape.name, shape.known_dtype, settings.dtype)
-    if computed_type(use, capability(node.accelerator, size)) != "float32":
-        return settings
-    return replace(settings, converted="float32", key_bytes=_FLOAT32_BYTES, value_bytes=_FLOAT32_BYTES)
 
 
 def _adjusted(budget: EngineMemory, settings: MemorySettings) -> EngineMemory:
@@ -240,14 +214,6 @@ def _adjusted(budget: EngineMemory, settings: MemorySettings) -> EngineMemory:
         budget = budget._replace(reserves_context=False, reserves_all=False)
     if settings.offloads_to_host:
         budget = budget._replace(spills=True)
-    if budget.state_ratio:
-        ratio = budget.state_ratio if settings.state_ratio is None else settings.state_ratio
-        states = settings.states
-        if not settings.prefix_caching:
-            # Only the running requests have states then.
-            states = settings.limits.sequences if states is None else states
-            budget = budget._replace(state_slots=1)
-        budget = budget._replace(state_ratio=ratio, states=states)
     return budget
 
 

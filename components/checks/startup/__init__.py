@@ -1,1 +1,0 @@
-"""Arguments that an engine refuses at startup."""

@@ -1,1 +1,0 @@
-"""The number formats that an engine computes on an accelerator: ``formats.yaml`` in the folder of an engine."""
