@@ -29,6 +29,7 @@ _DIGITS = re.compile(r"[0-9]+")
 _ITEMS = 20
 """Items of a list that are explained one by one. Further ones have the same schema, and mostly the same effect."""
 _LEAST_RENDERINGS = 200
+"""Enough for the fields of a usual resource, also in a fleet of hundreds of models."""
 _VALUES = 500_000
 """Values that may be read and rendered for one resource: a few seconds of work, however large the input."""
 
@@ -38,7 +39,8 @@ class ExplainedField:
     """A field that is set.
 
     Attributes:
-        value: Its value, with secrets masked.
+        path: Its path; for fields that are not explained, that of the first one and the number of the others.
+        value: Its value, with secrets masked; None for what is not explained.
         became: Rendered fields with their values, fields it removes, its reference, and warnings. Empty without any
             effect.
     """
