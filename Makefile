@@ -41,14 +41,21 @@ check: env ## Check lint, formatting and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: env ## Run all tests, on up to four cores, and name the slowest
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --durations=20 --durations-min=1
+# A file is run by one process, which builds what its tests share once; tests/conftest.py says in which order.
+PARALLEL := -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-test-long: env ## Compare our validation with the API server's, fuzz the commands, edit node groups and stacks, update workloads, and adopt fleets, with many more examples
-	INFERENCE_PLATFORM_EXAMPLES=20000 $(BIN)/python -m pytest tests/cluster/models/test_api_differential.py tests/hostile/test_fuzz.py
+test: env ## Run all tests, on up to four cores, and name the slowest
+	$(BIN)/python -m pytest $(PARALLEL) --durations=20 --durations-min=1
+
+test-long: env ## Compare our validation with the API server's, fuzz the commands, edit node groups and stacks, update workloads, end pods under load, and adopt fleets, with many more examples
+	INFERENCE_PLATFORM_EXAMPLES=20000 $(BIN)/python -m pytest tests/cluster/models/test_api_differential.py tests/hostile/test_fuzz.py tests/hostile/test_mutated_answers.py tests/hostile/test_mutated_files.py tests/hostile/test_every_command.py
+	INFERENCE_PLATFORM_EXAMPLES=1000 $(BIN)/python -m pytest tests/cluster/models/test_kthena_dry_run.py tests/cluster/models/test_kthena_scaling.py
+	INFERENCE_PLATFORM_EXAMPLES=1000 $(BIN)/python -m pytest -m hypothesis --ignore=tests/cluster --ignore=tests/hostile
+	INFERENCE_PLATFORM_CELLS=2000 INFERENCE_PLATFORM_REMEDIES=500 $(BIN)/python -m pytest tests/plan/cells tests/plan/remedies
 	INFERENCE_PLATFORM_SEQUENCES=500 $(BIN)/python -m pytest tests/clouds/aws/sizes tests/plan/review/following tests/provider_model
 	INFERENCE_PLATFORM_ROLLOUTS=200 $(BIN)/python -m pytest tests/cluster/rollouts
-	INFERENCE_PLATFORM_FLEETS=40 $(BIN)/python -m pytest tests/adopting/test_fleets.py
+	INFERENCE_PLATFORM_STREAMS=1000 $(BIN)/python -m pytest tests/livefleet/door/changing --log-cli-level=INFO
+	INFERENCE_PLATFORM_FLEETS=40 INFERENCE_PLATFORM_EDITS=500 $(BIN)/python -m pytest tests/adopting
 
 test-engine: env ## Build the Pulumi CLI and its Kubernetes provider once per user, and test the program with them
 	$(BIN)/python -m workbench dev build-pulumi
@@ -58,7 +65,7 @@ test-versions: env ## Test the wheel beside the oldest and the newest versions o
 	INFERENCE_PLATFORM_VERSIONS=1 $(BIN)/python -m pytest tests/installed
 
 test-fast: env ## Run the tests that do not need a control plane
-	$(BIN)/python -m pytest --ignore=tests/cluster --ignore=tests/acceptance -n auto
+	$(BIN)/python -m pytest $(PARALLEL) -m "not control_plane"
 
 browser: env ## Install Debian's Chromium for the tests of pages, unless there is a Chromium, Chrome or Edge; needs root
 	@$(BIN)/python -m tests.browsing || { apt-get update --quiet=2 && DEBIAN_FRONTEND=noninteractive apt-get install \

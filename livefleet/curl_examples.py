@@ -1,13 +1,13 @@
 """curl command lines that call the models of a running fleet."""
 
 import json
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from components.contract.texts.outputs import shell_word
 from toolkit.ports import LOOPBACK
 
 from .fleet import LiveFleet, ServedEndpoint, ServedWorkload, Speaks
@@ -69,13 +69,13 @@ def call_lines(fleet: LiveFleet, folder: LiveFolder, cwd: Path) -> Iterator[Call
 
 def _gateway_line(addresses: Addresses, folder: LiveFolder, endpoint: ServedEndpoint, cwd: Path) -> str:
     door = urlsplit(addresses.door)
-    words = ["-N", shlex.quote(f"{addresses.door_api}/chat/completions")]
+    words = ["-N", shell_word(f"{addresses.door_api}/chat/completions")]
     if door.hostname and door.hostname not in _LOCAL_HOSTS:
-        words.insert(1, f"--resolve {shlex.quote(f'{door.hostname}:{door.port}:{LOOPBACK}')}")
+        words.insert(1, f"--resolve {shell_word(f'{door.hostname}:{door.port}:{LOOPBACK}')}")
     if folder.door_authority.exists() and door.scheme == "https":
-        words.insert(1, f"--cacert {shlex.quote(_path(folder.door_authority, cwd))}")
+        words.insert(1, f"--cacert {shell_word(_path(folder.door_authority, cwd))}")
     if folder.door_key.exists():
-        words.append(f'-H "Authorization: Bearer $(cat {shlex.quote(_path(folder.door_key, cwd))})"')
+        words.append(f'-H "Authorization: Bearer $(cat {shell_word(_path(folder.door_key, cwd))})"')
     return _line(words, _chat(endpoint.model))
 
 
@@ -92,11 +92,11 @@ def _direct_line(url: str, endpoint: ServedEndpoint, workload: ServedWorkload) -
         Speaks.TEI: (f"{base}/embed", {"inputs": _QUESTION}),
     }
     address, body = prompt[workload.speaks]
-    return _line(["-N", shlex.quote(address)], body)
+    return _line(["-N", shell_word(address)], body)
 
 
 def _line(words: list[str], body: dict[str, Any]) -> str:
-    return " ".join(["curl", *words, "-H 'Content-Type: application/json' -d", shlex.quote(json.dumps(body))])
+    return " ".join(["curl", *words, "-H 'Content-Type: application/json' -d", shell_word(json.dumps(body))])
 
 
 def _chat(model: str) -> dict[str, Any]:

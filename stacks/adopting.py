@@ -15,6 +15,7 @@ from components.plan.plan import Plan
 from components.plan.timeouts.objects import WAIT_FOR
 
 from .adopted_settings import AdoptedSettings
+from .stack_file import StackFile
 
 
 class Imports:
@@ -34,13 +35,11 @@ class Imports:
         """The transformation of a component with such objects; none without objects."""
         return [self._transform] if self._names else []
 
-    def warn_about_unused(self, file: str) -> None:
+    def warn_about_unused(self, file: StackFile) -> None:
         """Log the names that no object of the stack has."""
         if self._left:
-            pulumi.log.warn(
-                f"{file}: inference-platform:adopted.objects: {', '.join(self._left)}: not among the objects of this "
-                "stack; correct the name, or remove it"
-            )
+            reason = f"{', '.join(self._left)}: not among the objects of this stack; correct the name, or remove it"
+            pulumi.log.warn(file.message("adopted.objects", reason))
 
     def _transform(self, args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
         props: dict[str, Any] = {**args.props}

@@ -25,7 +25,7 @@ from components.resources.aws.provider import aws_provider
 from components.resources.serving.kubernetes_provider import KubernetesProvider
 from components.resources.serving.site import Site
 
-from .cloud_args import aws_timeouts, check_cloud, cluster_args, network_args
+from .cloud_args import aws_timeouts, cluster_args, network_args
 from .settings import Settings
 from .storage import model_volumes
 
@@ -49,9 +49,8 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     """Create the AWS resources of a stack, except nodes of Karpenter.
 
     Raises:
-        InvalidArguments: network or cluster are invalid; lists all problems, and creates nothing.
+        InvalidArguments: the arguments of a component are invalid; lists its problems.
     """
-    check_cloud(settings)
     credentials = settings.credentials
     aws = aws_provider(
         "aws",
@@ -68,7 +67,7 @@ def make_cloud(settings: Settings, planned: Plan) -> CloudCluster:
     zones = settings.cluster.system_zones
     system = pulumi.Output.all(*(network.private_by_zone[zone] for zone in zones)) if zones else None
     cluster = Cluster("cluster", cluster_args(settings, network.control_plane_subnet_ids, system), options)
-    nodes = _ModelNodes(settings, groups, network, cluster, aws, planned.timeouts.drains)
+    nodes = _ModelNodes(settings, groups, network, cluster, aws, planned.timeouts.drains, planned.longest_grace)
     charts = [prerequisite.chart.name for prerequisite in planned.prerequisites]
     installed = charts if settings.prerequisites.install else []
     if settings.gpu_nodes.provisioner == Provisioner.KARPENTER and not _only_existing(settings, groups, charts):
@@ -139,6 +138,7 @@ class _ModelNodes:
 
     Attributes:
         drains: Seconds until the pods of each node group have moved elsewhere, at most.
+        longest_grace: Longest time that a pod may take to terminate, in seconds.
         access: AWS resources of Karpenter, if it launches the nodes.
         managed: The managed node groups otherwise.
     """
@@ -149,6 +149,7 @@ class _ModelNodes:
     cluster: Cluster
     aws: pulumi.ProviderResource
     drains: Mapping[str, int]
+    longest_grace: int
     access: KarpenterAccess | None = None
     managed: GpuNodeGroups | None = None
     before: list[pulumi.Resource] = field(default_factory=list)
@@ -201,6 +202,8 @@ class _ModelNodes:
             "region": self.settings.region,
             "tags": self.settings.tags,
         }
+        if self.settings.permissions_boundary_arn:
+            args["permissions_boundary_arn"] = self.settings.permissions_boundary_arn
         if self.settings.cluster.spot_service_linked_role == ServiceLinkedRole.CREATE:
             args["create_spot_role"] = True
         if self.settings.cluster.node_policies is not None:
@@ -230,6 +233,7 @@ class _ModelNodes:
             },
             pulumi.ResourceOptions(providers=[self.aws, cluster.provider], depends_on=[*after, *self.before]),
             self.drains,
+            self.longest_grace,
         )
         return list(pools.pools.values())
 
@@ -241,11 +245,6 @@ class _ModelNodes:
         roles: dict[str, pulumi.Input[str]] = {}
         if self.cluster.node_role:
             roles["nodes"] = self.cluster.node_role[0].name
-        else:
-            pulumi.log.warn(
-                f"{self.settings.file}: imageCache: nodes with the role cluster.nodeRoleArn cannot cache new images "
-                "until the role has the policy in the output imageCache.nodePolicy; attach it"
-            )
         if self.access:
             roles["karpenter"] = self.access.node_role_name
         args: ImageCacheArgs = {
@@ -258,6 +257,8 @@ class _ModelNodes:
             "node_roles": roles,
             "tags": self.settings.tags,
         }
+        if self.settings.permissions_boundary_arn:
+            args["permissions_boundary_arn"] = self.settings.permissions_boundary_arn
         if cache.kms_key_arn:
             args["kms_key_arn"] = cache.kms_key_arn
         if cache.keep_images:
@@ -275,6 +276,8 @@ class _ModelNodes:
             "controllers": controllers,
             "tags": settings.tags,
         }
+        if settings.permissions_boundary_arn:
+            identities["permissions_boundary_arn"] = settings.permissions_boundary_arn
         if settings.cluster.oidc_provider_arn:
             identities["oidc_provider_arn"] = settings.cluster.oidc_provider_arn
         if DNS_CHALLENGES in controllers:

@@ -1,20 +1,23 @@
 """Converts the settings of an environment on AWS to arguments of its components."""
 
+from collections.abc import Iterator
 from typing import cast
 
 import pulumi
 from pydantic.alias_generators import to_camel
 
+from components.clouds.aws.api_server import open_ranges
+from components.clouds.aws.reach import endpoint_services
 from components.clouds.aws.words import Provisioner
 from components.contract.findings.ids import RuleId
-from components.contract.problems import Problem
+from components.contract.problems import Problem, Severity, did_you_mean
 from components.resources.aws.args import AwsTimeoutArgs, ClusterArgs, NamespaceAccessArgs, NetworkArgs
 from components.resources.aws.cluster_checks import NEW_CLUSTER_ONLY
 from components.resources.aws.cluster_checks import problems as cluster_problems
 from components.resources.aws.network_checks import problems as network_problems
 from components.resources.aws.timeout_settings import AwsTimeoutSettings
-from components.resources.serving.arguments import raise_errors
 
+from .blame import in_settings
 from .settings import Settings
 
 _ANY_CLUSTER = {
@@ -23,32 +26,58 @@ _ANY_CLUSTER = {
 """Settings of a cluster that also take effect on an existing one: access to it, and its nodes."""
 
 
-def check_cloud(settings: Settings) -> None:
-    """Check network and cluster before either is created.
+def cloud_problems(settings: Settings) -> Iterator[Problem]:
+    """Yield the problems of network and cluster, before either is created, by setting."""
+    found = [in_settings("network", *problem) for problem in network_problems(network_args(settings))]
+    found += (("network.existingEndpoints", reason) for reason in _unknown_endpoints(settings))
+    found += (in_settings("cluster", *problem) for problem in cluster_problems("cluster", cluster_args(settings, [])))
+    for path, reason in found:
+        yield Problem(settings.file, 0, "", "", path, reason, rule=RuleId.SETTINGS)
+    for path, reason, rule in _without_effect(settings):
+        yield Problem(settings.file, 0, "", "", path, reason, Severity.WARNING, rule)
 
-    Raises:
-        InvalidArguments: either is invalid; every problem is listed.
-    """
+
+def _unknown_endpoints(settings: Settings) -> Iterator[str]:
+    known = endpoint_services()
+    for service in settings.network.existing_endpoints:
+        if service not in known:
+            hint = did_you_mean(service, known) or f"; known services: {', '.join(known)}"
+            yield f"unknown service {service!r}{hint}"
+
+
+def _without_effect(settings: Settings) -> Iterator[tuple[str, str, RuleId]]:
+    """Yield the settings of network, cluster and nodes that have no effect or not all of it, or that are unsafe."""
     if settings.cluster.existing:
         # The component rejects those in NEW_CLUSTER_ONLY.
         for key in sorted(settings.cluster.model_fields_set - _ANY_CLUSTER - {*NEW_CLUSTER_ONLY}):
-            name = f"{settings.file}: cluster.{to_camel(key)}"
-            pulumi.log.warn(f"{name}: has no effect on an existing cluster, which stays as it is; remove it")
+            reason = "has no effect on an existing cluster, which stays as it is; remove it"
+            yield f"cluster.{to_camel(key)}", reason, RuleId.FIELD_NO_EFFECT
+    open_to = "" if settings.cluster.existing else open_ranges(settings.cluster.public_access_cidrs)
+    if open_to:
+        reason = (
+            f"opens the API server to the internet ({open_to}); limit it to the ranges that you connect from, or use "
+            "a bastion or private access (docs/tasks/private-api-server.md)"
+        )
+        yield "cluster.publicAccessCidrs", reason, RuleId.API_SERVER_OPEN
     for name, rule in settings.gpu_nodes.types.items():
         if rule.taints and rule.existing_groups and settings.is_operated:
-            pulumi.log.warn(
-                f"{settings.file}: gpuNodes.types.{name}.taints: pods that an operator creates do not tolerate the "
-                f"taints of {', '.join(rule.existing_groups)}, and do not run there unless their manifests do"
+            reason = (
+                "pods that an operator creates do not tolerate the taints of "
+                f"{', '.join(rule.existing_groups)}, and do not run there unless their manifests do"
             )
-    problems = [("network", *problem) for problem in network_problems(network_args(settings))]
-    problems += [("cluster", *problem) for problem in cluster_problems("cluster", cluster_args(settings, []))]
-    if problems:
-        raise_errors(
-            [
-                Problem(component, 0, "", "", path, reason, rule=RuleId.SETTINGS)
-                for component, path, reason in problems
-            ]
+            yield f"gpuNodes.types.{name}.taints", reason, RuleId.NODES_PENDING
+    if settings.network.public_subnets:
+        reason = (
+            "has no effect: load balancers find public subnets by their tag kubernetes.io/role/elb: 1, and not by "
+            "this list; tag them, and remove it"
         )
+        yield "network.publicSubnets", reason, RuleId.FIELD_NO_EFFECT
+    if settings.image_cache.registries and settings.cache_account and settings.cluster.node_role_arn:
+        reason = (
+            "nodes with the role cluster.nodeRoleArn cannot cache new images until the role has the policy in the "
+            "output imageCache.nodePolicy; attach it"
+        )
+        yield "imageCache", reason, RuleId.IMAGES_UNCACHED
 
 
 def aws_timeouts(settings: Settings) -> AwsTimeoutArgs:
@@ -76,9 +105,12 @@ def network_args(settings: Settings) -> NetworkArgs:
     if network.flow_logs:
         logs = network.flow_logs
         args["flow_logs"] = {"traffic": logs.traffic, "retention_days": logs.retention_days}
-    if network.public_subnets:
-        reason = "load balancers find public subnets by their tag kubernetes.io/role/elb: 1, and not by this list"
-        pulumi.log.warn(f"{settings.file}: network.publicSubnets: has no effect: {reason}; tag them, and remove it")
+        if logs.kms_key_arn:
+            args["flow_logs"]["kms_key_arn"] = logs.kms_key_arn
+    if network.endpoint_policies:
+        args["endpoint_policies"] = network.endpoint_policies
+    if settings.permissions_boundary_arn:
+        args["permissions_boundary_arn"] = settings.permissions_boundary_arn
     if settings.control_plane_zones:
         args["control_plane_zones"] = [*settings.control_plane_zones]
     if network.vpc_id:
@@ -130,6 +162,12 @@ def cluster_args(
         args["system_nodes_max"] = cluster.system_nodes_max
     if cluster.log_types is not None:
         args["log_types"] = cluster.log_types
+    if cluster.log_kms_key_arn:
+        args["log_kms_key_arn"] = cluster.log_kms_key_arn
+    if cluster.imds_hop_limit != 1:
+        args["imds_hop_limit"] = cluster.imds_hop_limit
+    if settings.permissions_boundary_arn:
+        args["permissions_boundary_arn"] = settings.permissions_boundary_arn
     if cluster.disk_kms_key_arn:
         args["disk_kms_key_arn"] = cluster.disk_kms_key_arn
     if cluster.volume_kms_key_arn:

@@ -12,11 +12,9 @@ from components.clouds.aws.words import LustreDeployment
 from components.contract import clock
 from components.plan.costs.bill import Amounts, Bill, CostKind
 from components.plan.costs.infrastructure import FlatUse, Infrastructure, Nodes, fixed
-from components.plan.costs.prices import OwnPrices
 from components.plan.plan import Plan
 from components.plan.sections.costs import bill_of
 from components.resources.aws.cluster_settings import ClusterSettings
-from components.resources.serving.fleet.prices import own_prices
 
 from .clouds import CloudName
 from .settings import Settings
@@ -30,20 +28,17 @@ _LUSTRE = {
 EXISTING = "The cluster exists: its control plane and its own nodes are not included."
 
 
-def environment_bill(settings: Settings, planned: Plan, own: OwnPrices | None = None) -> Bill:
+def environment_bill(settings: Settings, planned: Plan) -> Bill:
     """Return the bill of a stack.
 
     Args:
         settings: Its settings.
         planned: Its plan.
-        own: Prices in the file of the setting prices. Default: read the file.
     """
-    if own is None:
-        own, _ = own_prices(settings.prices)
     cloud = planned.environment.cloud
     # The day of the plan, so that its findings and its costs do not differ around midnight.
     today = cloud.nodes.now.date() if isinstance(cloud, AwsEnvironment) and cloud.nodes else clock.today()
-    return bill_of(planned, own, infrastructure(settings, today))
+    return bill_of(planned, paid=infrastructure(settings, today))
 
 
 def infrastructure(settings: Settings, today: datetime.date) -> Infrastructure:

@@ -11,10 +11,10 @@ import pulumi
 from components.contract.extras import with_extra
 from components.contract.problems import errors
 from components.families import load
+from components.fleet.instances import instances_beside
 from components.plan.plan import Plan, plan
 from components.resources.serving.arguments import log_warnings
 from components.resources.serving.fleet.files import read_text
-from components.resources.serving.fleet.prices import own_prices
 from components.resources.serving.kubernetes_provider import KubernetesProvider
 from components.resources.serving.model_fleet import ModelFleet
 from components.resources.serving.site import Site
@@ -24,6 +24,8 @@ from .blame import settings_blamed
 from .clouds import CloudName
 from .costs import environment_bill
 from .settings import Settings
+from .settings_problems import with_settings_problems
+from .stack_file import StackFile
 
 FLEET = "fleet"
 
@@ -47,23 +49,27 @@ def deploy(settings: Settings) -> None:
     Raises:
         pulumi.RunError: a manifest is invalid or does not fit; lists all problems, and creates nothing.
     """
+    with instances_beside(settings.types):
+        _deploy(settings)
+
+
+def _deploy(settings: Settings) -> None:
     manifests = load((Path(path) for path in settings.models), settings.releases)
     planned = without_omitted(plan(manifests, settings.environment(read_text)), settings.adopted)
+    planned = with_settings_problems(planned, settings, Path())
     _LISTENER.get()(settings, planned)
-    prices, price_problems = own_prices(settings.prices)
-    problems = [*planned.problems, *price_problems]
-    lines = [str(problem) for problem in errors(problems)]
+    lines = [str(problem) for problem in errors(planned.problems)]
     if lines:
-        log_warnings(problems, str)
+        log_warnings(planned.problems, str)
         count = f"{len(lines)} problem{'s' * (len(lines) > 1)} found; nothing was created"
         raise pulumi.RunError("\n".join([count, *lines]))
-    bill = environment_bill(settings, planned, prices)
+    bill = environment_bill(settings, planned)
     provider, site, aws = _provide_cluster(settings, planned)
     imports = Imports(settings.adopted)
     options = pulumi.ResourceOptions(providers=[provider], transformations=imports.transformations)
     fleet = ModelFleet.from_plan(FLEET, planned, settings, site, bill, options)
-    fleet.log_warnings(problems, str)
-    imports.warn_about_unused(settings.file)
+    fleet.log_warnings(planned.problems, str)
+    imports.warn_about_unused(_file(settings))
     # The plain values instead of one output each: an unknown address then leaves the rest known at preview.
     for name, value in fleet.described.items():
         if value or name != "adapterRules":
@@ -78,6 +84,11 @@ def deploy(settings: Settings) -> None:
             pulumi.export("toProvide", dict(missing))
 
 
+def _file(settings: Settings) -> StackFile:
+    """Return the file of the stack; the program runs in the project folder."""
+    return StackFile(settings.file, Path())
+
+
 def _provide_cluster(
     settings: Settings, planned: Plan
 ) -> tuple[KubernetesProvider, Site, pulumi.ProviderResource | None]:
@@ -87,10 +98,10 @@ def _provide_cluster(
     try:
         from .cloud import make_cloud
     except ModuleNotFoundError as error:
-        missing = with_extra(error, f"{settings.file}: inference-platform:cloud: {settings.cloud}")
-        raise pulumi.RunError(str(missing)) from error
+        missing = with_extra(error, str(settings.cloud))
+        raise pulumi.RunError(_file(settings).message("cloud", str(missing))) from error
 
-    with settings_blamed(settings.file):
+    with settings_blamed(_file(settings)):
         cloud = make_cloud(settings, planned)
     for name, value in cloud.exports.items():
         pulumi.export(name, value)
@@ -99,10 +110,11 @@ def _provide_cluster(
 
 def _kubeconfig_provider(settings: Settings) -> KubernetesProvider:
     if not os.path.isfile(settings.kubeconfig):  # noqa: PTH113  Path.is_file raises if the name is too long
-        raise pulumi.RunError(
-            f"no kubeconfig at {settings.kubeconfig} (inference-platform:kubeconfig); run `workbench up "
-            "--start-cluster` to start a simulated cluster, or set the kubeconfig of your own cluster"
+        reason = (
+            f"no kubeconfig at {settings.kubeconfig}; run `workbench up --start-cluster` to start a simulated "
+            "cluster, or set the kubeconfig of your own cluster"
         )
+        raise pulumi.RunError(_file(settings).message("kubeconfig", reason))
     return KubernetesProvider(
         "cluster",
         kubeconfig=settings.kubeconfig,

@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_origin
@@ -15,10 +15,12 @@ from components.checks.front_door.words import Exposure, IssuerKind, TlsKind
 from components.clouds.aws.access import account_of
 from components.clouds.aws.api_server import SSM_ENDPOINTS
 from components.clouds.aws.environment import AwsEnvironment
+from components.clouds.aws.facts.iam import BOUNDARY
 from components.clouds.aws.facts.regions import regions
 from components.clouds.aws.names import dns_solver
 from components.clouds.aws.nodes.launch import USUAL_REGION
 from components.clouds.aws.nodes.settings_location import SettingsLocation
+from components.clouds.aws.storage.volumes import FOLDER_IMAGE
 from components.clouds.aws.subnets import CIDR, in_order
 from components.clouds.aws.words import NatGateways, Provisioner, ServiceLinkedRole
 from components.contract import clock
@@ -26,7 +28,9 @@ from components.contract.base import combined_error
 from components.contract.problems import did_you_mean
 from components.contract.tables import read_table
 from components.contract.texts.durations import seconds
-from components.contract.texts.printable import printable
+from components.contract.texts.secrets import SECRET_TEXT
+from components.contract.texts.unseen import unseen_texts
+from components.fleet.instances import instances_beside
 from components.fleet.timeouts import Waits
 from components.plan.faults import SettingsFault, faults
 from components.plan.prerequisites.needed import ClusterFacts
@@ -35,7 +39,6 @@ from components.plan.settings import FleetSettings
 from components.resources.aws.argument_problems import cluster_problems, repeated
 from components.resources.aws.cluster_settings import ClusterSettings
 from components.resources.aws.network_checks import control_plane_problems, existing_cidr_problems, placement_problems
-from components.resources.aws.network_settings import NetworkSettings
 from components.resources.aws.node_settings import OPERATED_TAINTS, NodeSettings
 from components.resources.aws.storage.settings import S3_DRIVER
 
@@ -45,6 +48,8 @@ from .aws_settings import REGION, CredentialsSettings, DnsSettings
 from .cache_settings import CacheSettings
 from .clouds import CloudName
 from .image_settings import CachePlace, StackImageCache, placed_problems
+from .network_settings import StackNetwork
+from .stack_file import StackFile
 from .timeout_settings import TimeoutSettings
 
 
@@ -62,7 +67,8 @@ class Settings(FleetSettings):
     cluster_name: str = Field(default="cluster", min_length=1)
     tags: dict[str, str] = Field(default_factory=dict)
     protect: Flag = False
-    network: NetworkSettings = Field(default_factory=NetworkSettings)
+    permissions_boundary_arn: str = Field(default="", pattern=f"^$|{BOUNDARY}")
+    network: StackNetwork = Field(default_factory=StackNetwork)
     credentials: CredentialsSettings = Field(default_factory=CredentialsSettings)
     cluster: ClusterSettings = Field(default_factory=ClusterSettings)
     gpu_nodes: NodeSettings = Field(default_factory=NodeSettings)
@@ -278,6 +284,10 @@ class Settings(FleetSettings):
         """Facts about AWS, as of now; None elsewhere."""
         if self.cloud != CloudName.AWS:
             return None
+        with instances_beside(self.types):
+            return self._aws_environment()
+
+    def _aws_environment(self) -> AwsEnvironment:
         network = self.network
         labels = self.pods.node_selector
         location = SettingsLocation(self.file, "gpuNodes")
@@ -302,6 +312,11 @@ class Settings(FleetSettings):
             system_scales=self.cluster.system_nodes_max is not None and not self.cluster.existing,
             image_cache=self.image_cache.cache(self.region, self.cache_account),
             addresses=network.addresses,
+            exits=network.exits,
+            web_identity=self.cluster.oidc_provider_arn is not None,
+            models_in_s3=bool(self.buckets),
+            bastion=self.cluster.bastion,
+            images=(FOLDER_IMAGE,) if self.model_cache.fsx else (),
         )
 
     def facts(self) -> ClusterFacts:
@@ -357,7 +372,7 @@ def read() -> Settings:
 
     # pulumi.Config returns only single keys by name, so that unknown keys would remain undetected.
     defaults = declared_defaults(Path("Pulumi.yaml"))
-    return from_config({**get_config_env(), **CONFIG.get()}, pulumi.get_stack(), defaults=defaults)
+    return from_config({**get_config_env(), **CONFIG.get()}, pulumi.get_stack(), defaults=defaults, folder=Path())
 
 
 def from_config(
@@ -366,6 +381,7 @@ def from_config(
     overrides: Mapping[str, Any] | None = None,
     *,
     defaults: Mapping[str, Any] | None = None,
+    folder: Path | None = None,
 ) -> Settings:
     """Return the settings in the configuration of a stack: full keys, those of other projects among them.
 
@@ -374,44 +390,128 @@ def from_config(
         stack: Name of the stack, for messages.
         overrides: Settings that take precedence, by key.
         defaults: Settings for keys that the configuration does not set.
+        folder: The project folder, whose file of the stack tells the lines of settings.
 
     Raises:
         pulumi.RunError: keys are unknown or values invalid; lists all problems.
     """
     prefix = f"{PROJECT}:"
     values = {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)}
-    return parse({**(defaults or {}), **values, **(overrides or {})}, f"Pulumi.{stack}.yaml")
+    file = f"Pulumi.{stack}.yaml"
+    stored = StackFile(file, folder).config() if folder else {}
+    sealed = {key: _sealed(value, stored.get(f"{prefix}{key}", stored.get(key))) for key, value in values.items()}
+    if sealed != values:
+        # Commands that check settings need no passphrase. So that all have the same verdict with and without one, no
+        # setting whose value is checked may be encrypted.
+        parse({**(defaults or {}), **sealed, **(overrides or {})}, file, folder)
+    return parse({**(defaults or {}), **values, **(overrides or {})}, file, folder)
 
 
-def parse(values: Mapping[str, Any], file: str) -> Settings:
+def _sealed(value: Any, stored: Any) -> Any:  # noqa: ANN401  JSON
+    """Return a value, which may be JSON text, with the placeholder wherever the file of the stack has a secret."""
+    parsed = _parsed(value) if isinstance(value, str) and isinstance(stored, dict | list) else value
+    try:
+        sealed = _with_placeholders(parsed, stored)
+    except RecursionError:
+        return value  # too deep for the settings as well
+    return value if sealed == parsed else sealed
+
+
+def _with_placeholders(value: Any, stored: Any) -> Any:  # noqa: ANN401  JSON
+    if isinstance(stored, dict) and set(stored) == {"secure"}:
+        return SECRET_TEXT
+    if isinstance(value, dict) and isinstance(stored, dict):
+        return {key: _with_placeholders(inner, stored.get(key)) for key, inner in value.items()}
+    if isinstance(value, list) and isinstance(stored, list) and len(value) == len(stored):
+        return [_with_placeholders(inner, stored_inner) for inner, stored_inner in zip(value, stored, strict=True)]
+    return value
+
+
+def parse(values: Mapping[str, Any], file: str, folder: Path | None = None) -> Settings:
     """Return settings from configuration values; lists and maps may be JSON text.
+
+    Args:
+        values: The values, by key.
+        file: Name of the stack's file, for messages.
+        folder: The project folder with that file; None if the settings are not in a file yet.
 
     Raises:
         pulumi.RunError: keys are unknown or values invalid; lists all problems.
     """
-    problems: list[str] = []
-    structured = dict(values)
+    source = StackFile(file, folder)
+    wrong: list[SettingsFault] = []
+    read = dict(values)
     for key, value in values.items():
         kind = _STRUCTURED.get(key)
-        if kind is None or not isinstance(value, str):
+        if not isinstance(value, str):
             continue
-        try:
-            structured[key] = json.loads(value)
-        except ValueError:
-            problems.append(_problem(file, key, f"must be a YAML {kind}, found {value!r}"))
-            structured[key] = [] if kind == "list" else {}
+        parsed = _parsed(value)
+        if kind is None:
+            # Pulumi passes lists and maps as JSON, also to settings that are texts.
+            if isinstance(parsed, list | dict):
+                read[key] = parsed
+        elif isinstance(parsed, list | dict):
+            read[key] = parsed
+        else:
+            wrong.append(SettingsFault((key,), f"must be a YAML {kind}, found {value!r}"))
+            read[key] = [] if kind == "list" else {}
+    problems = [
+        source.message(".".join(map(str, text.path)), text.reason)
+        for key, value in read.items()
+        for text in unseen_texts(value, (key,))
+    ]
     try:
-        settings = Settings.model_validate({**structured, "file": file})
+        settings = Settings.model_validate({**read, "file": file})
     except ValidationError as error:
-        for fault in faults(error, Settings):
-            path = ".".join(map(str, fault.path))
-            if fault.unknown:
-                problems.append(printable(f"{file}: {PROJECT}:{path}: {fault.reason}"))
-            else:
-                problems.append(_problem(file, path, _place_reason(fault) or fault.reason))
+        wrong += faults(error, Settings)
+    else:
+        wrong += (SettingsFault(path, "") for path, name in _files(settings) if name == SECRET_TEXT)
+    # Texts that are JSON are parsed once, not for each fault in them.
+    structured = {key: value if read[key] in ([], {}) else read[key] for key, value in values.items()}
+    problems += (_message(source, fault, structured) for fault in wrong)
     if problems:
         raise pulumi.RunError("\n".join(problems))
     return settings
+
+
+def _files(settings: Settings) -> Iterator[tuple[tuple[str | int, ...], str | None]]:
+    """Yield the settings that name a file to read, each with its value."""
+    for position, name in enumerate(settings.models):
+        yield ("models", position), name
+    yield ("prices",), settings.prices
+    for model, shape in settings.model_shapes.items():
+        yield ("modelShapes", model, "config"), shape.config
+
+
+def _parsed(text: str) -> Any:  # noqa: ANN401  JSON
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _message(file: StackFile, fault: SettingsFault, values: Mapping[str, Any]) -> str:
+    """Return a message with the YAML to write, if there is an example for the key."""
+    key = str(fault.path[0])
+    example = None if fault.unknown else _EXAMPLES.get(key)
+    reason = _place_reason(fault) or fault.reason
+    if _is_encrypted(values, fault.path):
+        reason = f"is encrypted, so that it cannot be checked{'' if example else '; write it in clear text'}"
+    message = file.message(".".join(map(str, fault.path)), reason)
+    return f"{message}; write under config:\n    {PROJECT}:{key}: {example}" if example else message
+
+
+def _is_encrypted(values: Mapping[str, Any], path: Sequence[str | int]) -> bool:
+    """Whether the value at a path is the placeholder of a secret that was not decrypted."""
+    value: Any = values
+    for part in path:
+        if isinstance(value, str):
+            value = _parsed(value)
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return isinstance(value, str) and value == SECRET_TEXT
 
 
 def _place_reason(fault: SettingsFault) -> str:
@@ -437,11 +537,3 @@ def declared(project_file: Path) -> dict[str, dict[str, Any]]:
 def declared_defaults(project_file: Path) -> dict[str, Any]:
     """Return the defaults in Pulumi.yaml. The CLI applies them, but other hosts may not."""
     return {key: facts["default"] for key, facts in declared(project_file).items() if "default" in facts}
-
-
-def _problem(file: str, path: str, reason: str) -> str:
-    """Return a message with the YAML to write, if there is an example for the key."""
-    key = path.partition(".")[0]
-    example = _EXAMPLES.get(key)
-    remedy = f"; write under config:\n    {PROJECT}:{key}: {example}" if example else ""
-    return f"{file}: {PROJECT}:{printable(path)}: {printable(reason)}{remedy}"

@@ -153,6 +153,9 @@ def _open(schema: Schema, defs: Schemas) -> Schema:
     for key in ("items", "additionalProperties"):
         if isinstance(parts.get(key), dict):
             parts[key] = _with_secret(parts[key], defs)
+    if "patternProperties" in parts:
+        # Pydantic refuses a key that does not match, which its schema leaves out.
+        parts.setdefault("additionalProperties", False)
     return parts
 
 

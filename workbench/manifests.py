@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from components.fleet.words import OtherKinds
-from toolkit.printing import ShowSecrets, output_option, pluralize, write_objects
+from toolkit.printing import ShowSecrets, output_option, pluralize, print_to_stderr, write_objects
 from toolkit.screen import Details, Message, Screen, hidden_findings, write
 
 from .errors import WorkbenchError
@@ -68,6 +68,9 @@ def validate(
         ),
     ] = _Output.TEXT,
     details: Details = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail if it is not known whether a model fits its accelerators.")
+    ] = False,
     alone: Annotated[
         bool,
         typer.Option("--alone", help="Check each object on its own, as admission in the API server does."),
@@ -85,10 +88,11 @@ def validate(
     Prints each problem with its place, cause and remedy, of many of one rule the first ones, and counts what was
     checked, and the models whose memory could not be checked.
 
-    Exit codes: 0 no errors, 1 errors, 2 usage error.
+    Exit codes: 0 no errors, 1 errors, or with --strict models that are not checked, 2 usage error.
     """
     from components.contract.problems import errors
 
+    missing: list[str] = []
     unsorted: Iterable[Problem]
     unchecked: Mapping[str, list[str]] = {}
     if alone:
@@ -98,6 +102,7 @@ def validate(
         _check_configs(plan, config or [])
         unsorted = (*plan.problems, *(finding.problem for finding in plan.ignored))
         unchecked, namespace = _unchecked(plan), plan.environment.options.namespace
+        missing = _missing(plan) if strict else []
     problems = sorted(set(unsorted), key=lambda problem: problem.sort_key)
     if output is _Output.JSON:
         sys.stdout.write(json.dumps(list(_as_json(problems, namespace)), indent=2) + "\n")
@@ -111,8 +116,15 @@ def validate(
         sys.stdout.write("".join(f"{_line(problem)}\n" for problem in problems))
     else:
         write(_text(Screen.of(), manifests, problems, unchecked, details=details))
-    if errors(problems):
+    print_to_stderr(f"--strict: {reason}" for reason in missing)
+    if errors(problems) or missing:
         raise typer.Exit(1)
+
+
+def _missing(plan: "Plan") -> list[str]:
+    """Return which models are not checked, and why, one by one."""
+    verdicts = ((fit.item.title, fit.verdict) for fit in plan.verdicts if fit.verdict.is_missing)
+    return list(dict.fromkeys(f"{title}: memory not checked: {verdict.reason}" for title, verdict in verdicts))
 
 
 def _as_json(problems: "Iterable[Problem]", namespace: str) -> "Iterator[dict[str, str | int]]":
@@ -188,6 +200,11 @@ def _text(
     details: bool,
 ) -> Iterator[str]:
     """Yield what is not checked, then the findings, then what was checked."""
+    from components.plan.engine_versions import inexact_flags
+
+    # With --details, the finding itself is among the notes.
+    if not details and (inexact := inexact_flags(problems)):
+        yield from screen.text(inexact, "warning")
     for sentence, reasons in unchecked.items():
         yield from screen.text(f"{sentence}{':' if details else ''}", "warning")
         for reason in reasons if details else ():
@@ -219,7 +236,7 @@ def defaults(subject: Subject, *, paths: Paths = None, show_secrets: ShowSecrets
     manifests, problems, _ = _admitted(subject, paths)
     if fatal := errors(problems):
         raise WorkbenchError("\n".join(map(str, fatal)))
-    write_objects((with_defaults(loaded) for loaded in manifests.resources), show_secrets=show_secrets)
+    write_objects((), (with_defaults(loaded) for loaded in manifests.resources), show_secrets=show_secrets)
 
 
 def crds(kinds: Kinds = None, release: Releases = None) -> None:

@@ -53,22 +53,26 @@ def render(
     if expand and literal:
         raise WorkbenchError("--expand and --literal cannot be used together", 2)
     if expand:
-        write_objects(_expanded(subject, paths), show_secrets=show_secrets)
+        write_objects((), _expanded(subject, paths), show_secrets=show_secrets)
     elif literal:
         write_objects(_literal(subject, paths), show_secrets=show_secrets)
     else:
-        write_objects(_rendered(subject, paths), show_secrets=show_secrets)
+        write_objects(*_rendered(subject, paths), show_secrets=show_secrets)
 
 
-def _rendered(subject: Subject, paths: list[Path] | None) -> Iterable[dict[str, Any]]:
+_Objects = Iterable[dict[str, Any]]
+
+
+def _rendered(subject: Subject, paths: list[Path] | None) -> tuple[_Objects, _Objects]:
+    """Return the rendered objects, and those that are passed through as they are written."""
     from components.plan.namespaces import is_namespace, namespace_objects
 
     _, plan = planned(subject, paths)
     _report(plan.problems)
     if not subject.stack or paths:
-        return itertools.chain(plan.fleet.objects, plan.others)
+        return plan.fleet.objects, plan.others
     others = (body for body in plan.others if not is_namespace(body))
-    return itertools.chain(namespace_objects(plan).values(), plan.objects, others)
+    return itertools.chain(namespace_objects(plan).values(), plan.objects), others
 
 
 def _expanded(subject: Subject, paths: list[Path] | None) -> list[dict[str, Any]]:

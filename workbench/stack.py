@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from components.contract.texts.printable import printable
 from livefleet import Speeds
-from toolkit.printing import Format, Output
+from toolkit.printing import Format, Output, ShowValues, pluralize, print_to_stderr
 from toolkit.screen import Details
 
 from .default_stack import DEFAULT_STACK, NO_STACK, choose_stack
@@ -75,6 +76,10 @@ StartSpeed = Annotated[
         help=f"{Speeds.STARTS_HELP} Default: 60.",
     ),
 ]
+Restore = Annotated[
+    bool,
+    typer.Option("--restore", help="First undo changes that others made to objects of the stack (see `diff`)."),
+]
 StartCluster = Annotated[
     bool, typer.Option("--start-cluster", help="Start the simulated cluster first, as `make up` does.")
 ]
@@ -102,21 +107,33 @@ def up(
     speed: Speed = None,
     start_speed: StartSpeed = None,
     no_live: NoLive = False,
+    restore: Restore = False,
     details: Details = False,
 ) -> None:
     """Create or update the resources of a stack.
 
     The local engine asks for confirmation before it changes a cluster other than the workbench's simulated one.
+
+    With --restore, changes that others made to the objects are listed, and undone after a confirmation.
     """
+    from .deploying.handing_over import ToCli, ToLocal, is_local
     from .deploying.starting import StackStart
     from .deploying.tables import StackReport, show_gateway, show_headline, show_stack
 
     call = _call(stack, engine, kubeconfig, cwd)
     start = StackStart(call, starts=start_cluster, live=not no_live, speeds=Speeds(speed, start_speed))
     start.before()
+    if restore:
+        _restore(call, yes=yes)
     cli = call.cli()
     if cli:
+        handover = ToCli(call, cli) if is_local(call) else None
+        if handover:
+            handover.prepare()
         _exit(cli.up(yes=yes or start_cluster))
+        if handover:
+            count = pluralize(handover.finish(), "object")
+            print_to_stderr([f"{count} handed to the Pulumi CLI; the state of the local engine is closed"])
         exports = cli.outputs()
         show_headline(StackReport.of(call, exports))
     else:
@@ -129,15 +146,41 @@ def up(
             "brief": not ask and not details,
         }
         with progress("deploying", prompts=ask) as status, _findings_shown(call, details=details):
-            outcome = call.local(status, details=details, deployed=True).up()
+            local = call.local(status, details=details, deployed=True)
+            back = ToLocal.of(call)
+            outcome = (back.check(local) if back else local).up()
         if not outcome.ok:
             raise typer.Exit(1)
+        if back:
+            back.finish()
+            print_to_stderr(["the Pulumi CLI has forgotten the stack"])
         exports = outcome.outputs
     was_shown = start.after(lambda: show_stack(StackReport.of(call, exports), call.findings, details=details))
     if was_shown:
         show_gateway(StackReport.of(call, exports))
     else:
         show_stack(StackReport.of(call, exports), call.findings, details=details)
+
+
+def _restore(call: StackCall, *, yes: bool) -> None:
+    """Undo what others changed of the objects of a stack."""
+    from .drifting.restoring import Restoration, drift_lines
+
+    with _findings_shown(call, details=False):
+        graph = call.local().record(preview=True)
+    with Restoration(graph, call.cwd, call.kubeconfig) as restoration:
+        drifted = restoration.drifted()
+        if not drifted:
+            sys.stdout.write("the objects that exist are as planned\n")
+            return
+        for line in drift_lines(drifted):
+            sys.stdout.write(f"{printable(line)}\n")
+        if not (agree if yes else confirm)(f"Restore {pluralize(len(drifted), 'object')}?"):
+            raise WorkbenchError("nothing was restored")
+        refused = restoration.restore(drifted)
+    sys.stdout.write(f"restored {pluralize(len(drifted) - len(refused), 'object')}\n")
+    for drift in refused:
+        sys.stdout.write(f"not restored: {drift.title}: {printable(drift.unread)}\n")
 
 
 def preview(
@@ -148,11 +191,17 @@ def preview(
     cwd: Cwd = Path(),
     offline: Offline = False,
     details: Details = False,
+    show_values: ShowValues = False,  # noqa: ARG001  its callback turns it on
     output: Output = Format.TEXT,
 ) -> None:
     """Show a preview of the changes that `up` would make; with --details, field by field."""
+    from .deploying.handing_over import is_local
+
     call = _call(stack, engine, kubeconfig, cwd, {"offline": offline})
     cli = None if offline else call.cli()
+    if cli and is_local(call):
+        note = "was deployed by the local engine, and `up` hands it to the Pulumi CLI: nothing of it is created again"
+        print_to_stderr([f"note: stack {call.stack!r} {note}"])
     if cli:
         _exit(cli.preview(as_json=output is Format.JSON))
         return
@@ -177,10 +226,13 @@ def destroy(
     call.options = {"confirm": agree if yes else confirm, "brief": yes and not details}
     from livefleet import LiveFolder, recover, withdraw
 
+    from .deploying.handing_over import refuse_other_engine
+
     folder = LiveFolder(call.state_dir)
     if not kubeconfig:
         recover(folder)
     cli = call.cli()
+    refuse_other_engine(call, cli, "destroy")
     if cli:
         code = cli.destroy(yes=yes)
         # Without --yes, the CLI may have failed because the user declined; then nothing was deleted.

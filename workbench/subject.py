@@ -224,9 +224,22 @@ def planned(subject: Subject, paths: Sequence[Path] | None, *, figures: bool = F
         paths: The manifests; None or empty for those of the stack.
         figures: Whether nodes and costs matter, which are those of the given manifests alone.
     """
+    settings = subject.settings() if subject.stack or subject.overrides else None
+    manifests, found = _planned(subject, settings, paths, figures=figures)
+    if not subject.stack:
+        return manifests, found
+    from stacks.settings import Settings
+    from stacks.settings_problems import with_settings_problems
+
+    assert isinstance(settings, Settings)  # noqa: S101  a stack has those of an environment
+    return manifests, with_settings_problems(found, settings, subject.folder)
+
+
+def _planned(
+    subject: Subject, settings: "FleetSettings | None", paths: Sequence[Path] | None, *, figures: bool
+) -> "tuple[Manifests, Plan]":
     from components.plan.plan import plan
 
-    settings = subject.settings() if subject.stack or subject.overrides else None
     manifests = subject.manifests(paths, settings)
     environment = subject.environment(settings)
     if not subject.stack or not paths:

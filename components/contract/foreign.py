@@ -3,12 +3,12 @@
 import fnmatch
 import functools
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
 from .tables import load_table
+from .texts.outputs import shell_word
 
 _HEAD = 8192
 """Bytes that are looked at."""
@@ -110,8 +110,8 @@ def _reason(row: Mapping[str, Any], file: str) -> str:
 
 def _filled(advice: str, file: str) -> str:
     path = PurePath(file)
-    words = {"file": shlex.quote(file), "folder": shlex.quote(str(path.parent))}
-    words["stack"] = shlex.quote(path.name.removeprefix("Pulumi.").removesuffix(".yaml"))
+    words = {"file": shell_word(file), "folder": shell_word(str(path.parent))}
+    words["stack"] = shell_word(path.name.removeprefix("Pulumi.").removesuffix(".yaml"))
     return advice.format(**words)
 
 

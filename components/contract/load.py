@@ -69,11 +69,11 @@ class LoadedResource:
 
     @property
     def secrets(self) -> frozenset[str]:
-        """Plain-text secrets in the manifest, which messages must mask."""
+        """Texts of the manifest that are or may be secrets, which messages must hide."""
         if not self._secrets:
-            from .texts.secrets import secret_texts
+            from .texts.secrets import quoted_texts
 
-            self._secrets.append(secret_texts(self.resource.wire()))
+            self._secrets.append(quoted_texts(self.resource.wire()))
         return self._secrets[0]
 
     def with_resource(self, resource: Resource) -> "LoadedResource":
@@ -97,6 +97,10 @@ class LoadedResource:
         title = self.resource.kind, metadata.name
         return Problem(self.file, line, *title, path, reason, severity, rule, metadata.namespace or "", ignored)
 
+    def written(self, path: str) -> str:
+        """Return the field of the manifest from which a field comes: itself."""
+        return path
+
 
 @dataclass(frozen=True, slots=True)
 class OtherObject:
@@ -116,10 +120,17 @@ class OtherObject:
         self, path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
     ) -> Problem:
         """Return a problem of this object, at the line of the field."""
+        from .texts.secrets import masked_text, quoted_texts
+
+        reason = masked_text(reason, quoted_texts(self.value))
         line = self.location.line(path) if self.location else self.line
         return Problem(
             self.file, line, *_identity(self.value), path, reason, severity, rule, namespace=_namespace(self.value)
         )
+
+    def written(self, path: str) -> str:
+        """Return the field of the manifest from which a field comes: itself."""
+        return path
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +219,8 @@ class _ManifestReader:
         self._count = 0
         self._documents = 0
         self._files = 0
+        self._may_hide = True
+        """Whether the text is not ASCII, or has escapes. Objects of programs and clusters have no text."""
 
     def result(self, *, of_files: bool = False) -> Manifests:
         problems = self.problems
@@ -231,9 +244,21 @@ class _ManifestReader:
 
     def read(self, text: str, file: str) -> None:
         before = self._documents, len(self.problems)
+        self._may_hide = not text.isascii() or "\\" in text
         self._read(text, file)
         if before == (self._documents, len(self.problems)):
             self._empty.append((file, "#" in text))
+        if not text.isascii() or "\r" in text:
+            self._comments(text, file)
+
+    def _comments(self, text: str, file: str) -> None:
+        """Report what is not seen outside of values."""
+        from .texts.unseen import unseen_comments
+
+        self.problems += [
+            Problem(file, line, "", "", "", reason, Severity.WARNING, RuleId.CHARACTER_UNSEEN)
+            for line, reason in unseen_comments(text)
+        ]
 
     def _read(self, text: str, file: str) -> None:
         self._files += 1
@@ -339,11 +364,14 @@ class _ManifestReader:
 
         secrets: list[frozenset[str]] = []
 
-        def problem(path: str, reason: str) -> None:
-            from .texts.secrets import masked_text, secret_texts
+        def problem(
+            path: str, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT
+        ) -> None:
+            from .texts.secrets import masked_text, quoted_texts
 
             problem_line = location.line(path) if location else line
-            secrets[:] = secrets or [secret_texts(value)]
+            secrets[:] = secrets or [quoted_texts(value)]
+            ignored = reason_to_ignore(_annotations(value), rule)
             self.problems.append(
                 Problem(
                     file,
@@ -351,10 +379,19 @@ class _ManifestReader:
                     *_identity(value),
                     path,
                     masked_text(reason, secrets[0]),
-                    namespace=_namespace(value),
+                    severity,
+                    rule,
+                    _namespace(value),
+                    masked_text(ignored, secrets[0]),
                 )
             )
 
+        if self._may_hide:
+            from .texts.unseen import unseen_texts
+
+            for text in unseen_texts(value):
+                severity = Severity.WARNING if text.is_free else Severity.ERROR
+                problem(field_path(text.path), text.reason, severity, RuleId.CHARACTER_UNSEEN)
         kind = self.kinds.find(value.get("apiVersion"), value.get("kind"))
         if kind is None:
             wrong = _wrong_kind(value, self.kinds, file)
@@ -432,6 +469,14 @@ def _namespace(value: Json) -> str:
     metadata = value.get("metadata") if isinstance(value, dict) else None
     namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
     return namespace if isinstance(namespace, str) else ""
+
+
+def _annotations(value: dict[str, Any]) -> dict[str, str]:
+    """Return the annotations of an object whose fields may be anything."""
+    metadata = value.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    found = annotations.items() if isinstance(annotations, dict) else ()
+    return {key: text for key, text in found if isinstance(text, str)}
 
 
 def _identity(value: Json) -> tuple[str, str]:

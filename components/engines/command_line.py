@@ -5,6 +5,7 @@ or a custom script, their text is searched for flags.
 """
 
 import functools
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import Any
 
 from .flags.splitting import FlagUse, is_closed, split
 from .flags.tables import EngineFlags, flags_of
+from .flags.values import json_object
 from .images import parse_image
 from .registry import PYTHON, default_flags, engine_of, engine_of_program, engines
 from .settings import Setting
@@ -161,6 +163,18 @@ class CommandLine:
                 word = words[start + use.values[0].position] if use.values else ""
                 yield use, word.partition("=")[2] if use.joined else word
 
+    def document_of(self, setting: Setting) -> dict[str, Any] | None:
+        """Return the JSON of a setting; None if it is not set, or anything else.
+
+        vLLM merges single keys into one document, which it appends to the arguments, so that it takes precedence over
+        the document in one argument (FlexibleArgumentParser.parse_args).
+        """
+        uses = list(self.json_uses(setting))
+        dotted = [(use, text) for use, text in uses if use.dotted]
+        if dotted:
+            return _document_of_keys(dotted)
+        return json_object(uses[-1][1]) if uses else None
+
     def number_of(self, *wanted: Setting | str) -> int | None:
         """Return the value of the last use of some settings or flags, if it is a whole number."""
         values = list(self._values(wanted))
@@ -251,10 +265,14 @@ class CommandLine:
                 yield value
 
     def first_value(self, use: FlagUse) -> str | None:
-        """Return the first value of a use of a flag, as written in this line; None if it has none.
+        """Return the first value of a use of a flag, as the engine reads it; None if it has none.
 
         An unknown flag is assumed to take the word after it.
         """
+        text = self._first_word(use)
+        return use.flag.normalized(text, self.reading.version) if text and use.flag and self.reading else text
+
+    def _first_word(self, use: FlagUse) -> str | None:
         words, start = self.words, len(self.command)
         if not use.values:
             after = start + use.position + 1
@@ -327,3 +345,31 @@ def _name(word: str) -> str:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal()
+
+
+def _document_of_keys(uses: list[tuple[FlagUse, str]]) -> dict[str, Any]:
+    """Merge single keys, such as ``--flag.a.b 1`` and ``--flag.c+ x``, which appends to a list."""
+    document: dict[str, Any] = {}
+    for use, text in uses:
+        *path, last = use.name.split(".")[1:]
+        parent = document
+        for key in path:
+            child = parent.get(key)
+            if not isinstance(child, dict):
+                child = parent[key] = {}
+            parent = child
+        if last.endswith("+"):
+            key = last.removesuffix("+")
+            earlier = parent.get(key)
+            items = earlier if isinstance(earlier, list) else []
+            parent[key] = [*items, *map(_value, text.split(","))]
+        else:
+            parent[last] = _value(text)
+    return document
+
+
+def _value(text: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

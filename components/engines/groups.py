@@ -5,15 +5,19 @@ An engine has a row for each way of joining pods; the columns are those of :clas
 leader's script as its parameters, ``"$@"``.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from .command_line import CommandLine
-from .registry import Engine
+from .registry import Engine, engines
 from .settings import Setting
-from .shell import SHELL, script_words
+from .shell import SHELL, is_script_of, script_words
 from .versions import VersionSpan
+
+GROUP_VARIABLE = re.compile(r"LWS_\w+|ENTRY_ADDRESS|GROUP_SIZE|WORKER_INDEX", re.ASCII)
+"""Names of the variables that controllers of groups set in every pod; none sets all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,13 @@ class _Method(NamedTuple):
             script=row.get("script", ""),
             worker_script=row.get("worker_script", ""),
         )
+
+
+def is_group_script(text: str) -> bool:
+    """Return whether a text is a script of this module, for any engine and names of variables."""
+    methods = [_Method.of(row) for engine in engines().values() for row in engine.groups]
+    scripts = [script for method in methods for script in (method.script, method.worker_script) if script]
+    return is_script_of(text, scripts)
 
 
 def group_lines(engine: Engine, line: CommandLine, variables: GroupVariables) -> tuple[CommandLine, CommandLine]:

@@ -8,7 +8,7 @@ from ..contract.findings.collector import Findings
 from ..contract.findings.ids import RuleId
 from ..contract.problems import Hints, Severity
 from .command_line import CommandLine
-from .flags.rows import BOOL, SWITCH, Flag, Form
+from .flags.rows import BOOL, ENUM, SWITCH, Flag, Form
 from .flags.splitting import FlagUse
 from .flags.tables import CLAP, LLAMA, EngineFlags
 from .flags.values import expected_value, is_filled_later, value_fault
@@ -73,7 +73,10 @@ def lint(line: CommandLine, skip: int = 0) -> tuple[Finding, ...]:
         return ()
     is_complete = reading.table.is_complete(line.tag, line.started)
     engine = _Engine(reading.table, reading.version, engine_title(line.engine, line.tag), is_complete)
-    findings = [*_stray_findings(reading.uses, engine), *_repetitions(reading.uses, engine)]
+    uses = reading.uses
+    if uses and uses[0].stray and reading.table.is_subcommand(uses[0].name, line.started):
+        uses = uses[1:]
+    findings = [*_stray_findings(uses, engine), *_repetitions(reading.uses, engine)]
     findings += _exclusions(reading.uses)
     for use in reading.uses:
         if use.last >= skip and not use.stray:
@@ -131,9 +134,15 @@ def _flag_findings(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
             yield Finding(use.position, Severity.WARNING, reason, RuleId.FLAGS_UNKNOWN)
         return
 
-    span, remedy = flag.span, f"use {flag.instead}" if flag.instead else "remove it"
+    span, remedy = flag.span, _remedy(flag, engine)
+    spelling = flag.span_of(engine.table.dashed(name))
+    if span.includes(engine.version) and not spelling.includes(engine.version):
+        # The flag exists, but this spelling of it does not.
+        span = spelling
+        remedy = _other_spelling(flag, engine.table.dashed(name), engine)
     if span.is_after(engine.version):
-        since = f" (missing in {_spelled(span.until, engine)})" if span.until else ""
+        ended = span.ended(engine.version) if engine.version else span.until
+        since = f" (missing in {_spelled(ended, engine)})" if ended else ""
         reason = f"{engine.title} no longer supports {name}{since}; {remedy}"
         yield Finding(use.position, Severity.ERROR, reason, RuleId.FLAGS_UNSUPPORTED)
     elif span.is_before(engine.version):
@@ -141,6 +150,8 @@ def _flag_findings(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
         bounds += [f"available in {_spelled(span.since, engine)}"] if span.since else []
         predecessor = next((other.name for other in engine.table.flags if other.instead in flag.names), None)
         alternative = f", or use {predecessor}" if predecessor else ""
+        if span is spelling and span is not flag.span:
+            alternative = f", or {remedy}"
         reason = f"{engine.title} does not support {name} yet ({', '.join(bounds)}); use a newer image{alternative}"
         yield Finding(use.position, Severity.ERROR, reason, RuleId.FLAGS_UNSUPPORTED)
     else:
@@ -148,6 +159,27 @@ def _flag_findings(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
             reason = f"{name} is deprecated in {engine.title}; {remedy}"
             yield Finding(use.position, Severity.WARNING, reason, RuleId.FLAGS_DEPRECATED)
         yield from _value_findings(use, flag, flag.form_in(engine.version), engine)
+
+
+def _remedy(flag: Flag, engine: _Engine) -> str:
+    """Return what to do without a flag: its replacement has to exist in the version too, and to accept the value."""
+    if flag.instead is None or flag.replacement is None:
+        return "remove it"
+    heir = engine.table.find(flag.replacement, engine.version)
+    if heir is None or not heir.span.includes(engine.version):
+        return "remove it"
+    form, value = heir.form_in(engine.version), flag.instead.partition(" ")[2]
+    is_refused = value and form.type == ENUM and value not in form.allowed(engine.version)
+    return "remove it" if is_refused else f"use {flag.instead}"
+
+
+def _other_spelling(flag: Flag, name: str, engine: _Engine) -> str:
+    """Return what to do without a spelling that the version lacks."""
+    accepted = [
+        other for other in flag.names_in(engine.version) if (other in flag.negatives) == (name in flag.negatives)
+    ]
+    may_negate = name not in flag.negatives or flag.form_in(engine.version).type == BOOL
+    return f"write {accepted[0]}" if accepted and may_negate else "remove it"
 
 
 def _spelled(version: Version, engine: _Engine) -> str:
@@ -194,8 +226,7 @@ def _stray_findings(uses: tuple[FlagUse, ...], engine: _Engine) -> Iterator[Find
     remaining = engine.table.positionals
     before: FlagUse | None = None
     for use in uses:
-        is_serve = remaining and before is None and use.name == "serve"
-        if use.stray and not is_filled_later(use.name) and not is_serve:
+        if use.stray and not is_filled_later(use.name):
             name, _, value = use.name.partition(" ")
             if value.strip() and engine.table.find(name):
                 reason = f"{use.name!r} is one argument; write {name} and {value.strip()} as two arguments"

@@ -24,6 +24,10 @@ adapters (:mod:`.served`); ``pairs.yaml`` the KV cache transfer (:mod:`.pairs`).
       limit, or if it is unknown. The setting ``shutdown_timeout`` replaces it.
     key_variables: variables that set the key of requests, as the setting ``api_key`` does (vllm/envs.py,
       router/src/main.rs of TGI, common/arg.cpp of llama.cpp).
+    started: subcommand that the entrypoint of its images contains, or does not know: arguments do not begin with it.
+    own_code_variable: variable for the setting ``own_code``.
+    variables: environment variables that only some versions read, each with the span of these, and ``instead``, the
+      flag in its place.
     user: the user that the image can run as (:mod:`.users`).
 """
 
@@ -37,6 +41,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..contract.tables import read_table
+from ..contract.texts.vocabulary import Vocabulary, register_vocabulary
 from .images import Image, is_one_of, parse_image
 from .settings import Feature, Setting
 from .users import ImageUser
@@ -45,6 +50,8 @@ from .versions import Version, VersionSpan, version_of, without_version
 FOLDERS: list[Traversable] = [files(__package__)]
 """Search path of engines: every subfolder with an ``engine.yaml`` is one."""
 _LAST = 1000
+_PIN = re.compile(r"20\d{6}|(?=.*\d)[0-9a-f]{7,40}")
+"""A date or a commit in a tag."""
 PYTHON = re.compile(r"python[\d.]*")
 """The interpreter, which may run an engine as a module."""
 Flags = tuple[str, ...]
@@ -81,6 +88,9 @@ class Engine:
     lacks: tuple[Mapping[str, Any], ...] = ()
     finishes: float | None = None
     key_variables: tuple[str, ...] = ()
+    started: str = ""
+    own_code_variable: str = ""
+    variables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     user: ImageUser | None = None
 
     def flag(self, setting: Setting) -> str | None:
@@ -104,7 +114,8 @@ class Engine:
         A number is the version in the engine's own repository, its mirrors, and repositories named like the engine
         (``example.com/vllm:0.8.2``). Tags of other images may contain the engine's name (``1.4-vllm0.8.2``). For a
         repository that is no longer updated, a floating tag means its last version: ``server`` of
-        ``ghcr.io/ggerganov/llama.cpp`` is ``server-b4719``. All other tags are marked as having no version.
+        ``ghcr.io/ggerganov/llama.cpp`` is ``server-b4719``. Tags with a date or a commit, such as
+        ``nightly-20260605-7dc7376``, and all other tags are marked as having no version.
 
         Args:
             repository: Repository of the image.
@@ -122,7 +133,10 @@ class Engine:
         if not own:
             return without_version(tag)
         last = next((last for known, last in self.frozen.items() if is_one_of(repository, (known,))), "")
-        if last or not tag or not {*tag.split("-")}.isdisjoint(self.floating):
+        words = {*tag.split("-")}
+        # A build of a day or of a commit is no release, and it stays while the newest version goes on.
+        is_pinned = any(_PIN.fullmatch(word) for word in words)
+        if last or not tag or not (is_pinned or words.isdisjoint(self.floating)):
             return "-".join(filter(None, (tag, last)))
         return without_version(tag)
 
@@ -220,3 +234,13 @@ def _settings(facts: Mapping[str, Any]) -> Mapping[Setting, Flags]:
 @functools.cache
 def _usual() -> Mapping[Setting, Flags]:
     return _settings(read_table(files(__package__).joinpath("usual.yaml")))
+
+
+def _vocabulary() -> Vocabulary:
+    # Only reports need it, and it reads all tables of flags.
+    from .vocabulary import vocabulary
+
+    return vocabulary()
+
+
+register_vocabulary(_vocabulary)

@@ -4,31 +4,47 @@ import functools
 import itertools
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from ..contract.tables import load_table
 from .command_line import CommandLine, command_line_of
+from .container_variables import with_values
 from .images import parse_image
 from .registry import Engine, engine_of_program, engine_started_by, engines
 from .scripts.commands import commands_of
+from .signs import server_in
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
-def serving_line(container: Mapping[str, Any], engine: str = "") -> CommandLine | None:
+def serving_line(
+    container: Mapping[str, Any],
+    engine: str = "",
+    labels: Mapping[str, str] = MappingProxyType({}),
+    *,
+    devices: bool = False,
+) -> CommandLine | None:
     """Return the command line of a container that serves a model with a known engine; None for any other container.
 
-    The engine is that of the image, else of the program that runs, also in the script of a shell. Arguments of a
-    script stay those of the shell.
+    The engine is that of the image, else of the program that runs, also in the script of a shell, else that of other
+    signs (:mod:`.signs`). Arguments of a script stay those of the shell. The container's own variables are replaced
+    by their values.
 
     Args:
         container: The container.
         engine: Name of its engine, if something else tells it.
+        labels: The labels of its pod.
+        devices: Whether it requests accelerators.
     """
+    container = with_values(container)
     line = command_line_of(container, engine)
     if not line.engine:
         image = parse_image(str(container.get("image") or ""))
         started = _engine_in_script(line) if line.command else engine_started_by(image.repository)
+        if started is None:
+            signed = server_in(container, labels, devices=devices)
+            started = engines().get(signed.engine) if signed else None
         if started is None:
             return None
         line = CommandLine(started.name, started.version_tag(image.repository, image.tag), line.args, line.command)

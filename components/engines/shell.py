@@ -5,12 +5,16 @@ within quotes (Kubernetes ``third_party/forked/golang/expansion``), so a shell w
 As a separate argument, a value is only data.
 """
 
+import functools
 import re
+from collections.abc import Iterable
 
 SHELL = ("sh", "-c")
 _PLAIN = re.compile(r"[\w./:@+=,~%-]*", re.ASCII)
 _EXPANDED = re.compile(r"\$(?:\$|\(([^)]*)\))")
 _READ_BY_KUBELET = re.compile(r"\$(?=[$(])")
+_WRITTEN_FOR_KUBELET = re.compile(r"\$\$(?=[$(])")
+_PLACEHOLDER = re.compile(r"<[a-z]+>")
 
 
 def script_words(script: str, name: str, *params: str) -> tuple[str, ...]:
@@ -23,6 +27,22 @@ def script_words(script: str, name: str, *params: str) -> tuple[str, ...]:
     """
     # The kubelet turns $$ into $, so doubling keeps it from expanding the script.
     return (*SHELL, _READ_BY_KUBELET.sub("$$", script), name, *params)
+
+
+def is_script_of(text: str, scripts: Iterable[str]) -> bool:
+    """Return whether a text is one of some scripts as containers have it.
+
+    Args:
+        text: The text.
+        scripts: The scripts, with ``<name>`` in place of the names of variables.
+    """
+    written = _WRITTEN_FOR_KUBELET.sub("$", text)
+    return any(_pattern(script).fullmatch(written) for script in scripts)
+
+
+@functools.cache
+def _pattern(script: str) -> re.Pattern[str]:
+    return re.compile(r"\w+".join(map(re.escape, _PLACEHOLDER.split(script))), re.ASCII)
 
 
 def expanded_variables(text: str) -> frozenset[str]:

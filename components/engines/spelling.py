@@ -17,7 +17,7 @@ def respelled(line: CommandLine) -> CommandLine:
     """Return a line rewritten for its version, without changing its meaning.
 
     A switch that takes a value in this version gets ``on``, and vice versa: llama.cpp has ``-fa on`` instead of
-    ``-fa`` since build 6343. A renamed flag gets its new name. Flags that moved into a JSON option are unchanged,
+    ``-fa`` since build 6325. A renamed flag gets its new name. Flags that moved into a JSON option are unchanged,
     because several flags share the option; see :func:`json_options_merged`. Nothing is changed if another program
     than the engine is run, or if the version is unknown.
     """

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 Version = tuple[int, ...]
@@ -10,9 +10,13 @@ Version = tuple[int, ...]
 ANY: Version = ()
 """An unknown version, which may have everything that any version has."""
 
+POST = 10_000
+"""The part of a version that stands for post-release n is this plus n: ``0.5.5.post3`` follows ``0.5.5``, and is not
+``0.5.5.3``, which some engines number too."""
+
 _UNDATED = "@"
 """Suffix that marks a tag without the engine's version; it cannot occur in image tags."""
-_NUMBERS = re.compile(r"v?(\d{1,3}(?:\.\d+)+)")
+_NUMBERS = re.compile(r"v?(\d{1,3}(?:\.\d+)+)(?:\.post(\d{1,3}))?")
 """A version; numbers that start with a year are dates."""
 _BUILD = re.compile(r"(?:^|-)b(\d+)(?=-|$)")
 _BOUNDS = {"since": "from", "absent": "absent", "until": "until"}
@@ -34,7 +38,10 @@ def version_of(tag: str, *, builds: bool = False) -> Version | None:
         build = _BUILD.search(tag)
         return (int(build[1]),) if build else None
     numbers = _NUMBERS.match(tag)
-    return without_trailing_zeros(tuple(int(part) for part in numbers[1].split("."))) if numbers else None
+    if numbers is None:
+        return None
+    version = tuple(int(part) for part in numbers[1].split("."))
+    return (*version, POST + int(numbers[2])) if numbers[2] else without_trailing_zeros(version)
 
 
 def without_version(tag: str) -> str:
@@ -58,7 +65,16 @@ def without_trailing_zeros(version: Version) -> Version:
 def format_version(version: Version, *, builds: bool = False) -> str:
     if builds:
         return f"b{version[0]}"
+    if version[-1] > POST:
+        return f"{format_version(version[:-1])}.post{version[-1] - POST}"
     return ".".join(map(str, version if len(version) > 1 else (*version, 0)))
+
+
+def read_version(value: str | Sequence[int]) -> Version:
+    """Return a version in a table: its text, or the list of its parts."""
+    if isinstance(value, str):
+        return version_of(value) or ANY
+    return without_trailing_zeros(tuple(value))
 
 
 class VersionSpan(NamedTuple):
@@ -71,6 +87,7 @@ class VersionSpan(NamedTuple):
         absent: Last version known to lack it, unless it is the version right before ``since``.
         until: First version known to lack it again.
         gone: Whether the newest version lacks it, if ``until`` is unknown.
+        gaps: Versions in between that lack it, each from the first one to before the second.
         never: Whether no version that is still in use has it.
         deprecated: First version that deprecates it; True if only the newest is known to.
     """
@@ -78,24 +95,24 @@ class VersionSpan(NamedTuple):
     since: Version | None = None
     absent: Version | None = None
     until: Version | None = None
+    gaps: tuple[tuple[Version, Version], ...] = ()
     gone: bool = False
     never: bool = False
     deprecated: Version | bool = False
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "VersionSpan":
-        """Read the columns ``from``, ``absent``, ``until``, ``gone``, ``never`` and ``deprecated`` of a row."""
+        """Read the columns :data:`COLUMNS` of a row."""
         if COLUMNS.isdisjoint(row):
             return ALWAYS
-        bounds = {
-            name: without_trailing_zeros(tuple(row[column])) for name, column in _BOUNDS.items() if column in row
-        }
+        bounds = {name: read_version(row[column]) for name, column in _BOUNDS.items() if column in row}
         deprecated = row.get("deprecated", False)
         return cls(
             **bounds,
+            gaps=tuple((read_version(start), read_version(end)) for start, end in row.get("gaps", ())),
             gone=row.get("gone", False),
             never=row.get("never", False),
-            deprecated=deprecated if isinstance(deprecated, bool) else without_trailing_zeros(tuple(deprecated)),
+            deprecated=deprecated if isinstance(deprecated, bool) else read_version(deprecated),
         )
 
     def is_before(self, version: Version | None) -> bool:
@@ -112,7 +129,13 @@ class VersionSpan(NamedTuple):
             return True
         if version is None:
             return self.gone or self.until is not None
-        return self.until is not None and version != ANY and version >= self.until
+        return version != ANY and self.ended(version) is not None
+
+    def ended(self, version: Version) -> Version | None:
+        """Return the first version that lacks it again if it is not after this one; None if the version has it."""
+        if self.until is not None and version >= self.until:
+            return self.until
+        return next((start for start, end in self.gaps if start <= version < end), None)
 
     def includes(self, version: Version | None) -> bool:
         """Return whether a version may have it."""
@@ -126,5 +149,17 @@ class VersionSpan(NamedTuple):
 
 
 ALWAYS = VersionSpan()
-COLUMNS = frozenset({*_BOUNDS.values(), "gone", "never", "deprecated"})
+
+
+def covering(spans: Iterable[VersionSpan]) -> VersionSpan:
+    """Return the span of what has several spellings, from the first version with one of them to the last."""
+    distinct = tuple(dict.fromkeys(spans))
+    if len(distinct) < 2:
+        return distinct[0] if distinct else ALWAYS
+    first = min(distinct, key=lambda span: span.since or ANY)
+    ends = [span.until for span in distinct if span.until is not None]
+    return VersionSpan(first.since, first.absent, max(ends) if len(ends) == len(distinct) else None)
+
+
+COLUMNS = frozenset({*_BOUNDS.values(), "gaps", "gone", "never", "deprecated"})
 """Columns of a row that describe a span."""

@@ -40,11 +40,17 @@ class MigratedDocument:
 
     @property
     def name(self) -> str:
-        return str((self.value.get("metadata") or {}).get("name", ""))
+        return str(self._metadata.get("name", ""))
 
     @property
     def namespace(self) -> str:
-        return str((self.value.get("metadata") or {}).get("namespace") or "")
+        return str(self._metadata.get("namespace") or "")
+
+    @property
+    def _metadata(self) -> Mapping[str, Any]:
+        """The metadata; those of an object of another API may be anything."""
+        metadata = self.value.get("metadata")
+        return metadata if isinstance(metadata, Mapping) else {}
 
     @property
     def title(self) -> str:

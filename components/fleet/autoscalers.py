@@ -73,6 +73,7 @@ class Autoscaler:
         target_elsewhere: Whether a workload that is missing here may exist in the cluster all the same.
         sized: The sizing result that its upper bound comes from, if any.
         is_written: Whether it is a manifest of its own, which is created unchanged.
+        resource: The resource of an operator whose ``spec.replicas`` autoscaling takes over, if it is not the target.
     """
 
     hpa: Object
@@ -84,6 +85,7 @@ class Autoscaler:
     target_elsewhere: bool = False
     sized: SizedBound | None = None
     is_written: bool = False
+    resource: Key | None = None
 
     @property
     def is_created(self) -> bool:

@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..contract.problems import Problem
+from .downloads import Download
 from .images import PullThroughCache
-from .instances import Instance
+from .instances import DescribedType, Instance
 from .load_balancers import BalancerSeconds, LoadBalancers
 from .nodes.groups import NodeGroupDemand
 from .nodes.policy import NodePolicy, Reservation
@@ -290,8 +291,26 @@ class Cloud(Protocol):
             file: File of the settings, for messages.
         """
 
+    def check_charts(self, groups: Sequence[NodePlan], installed: Collection[str], file: str) -> Iterator[Problem]:
+        """Report charts that do not work with the nodes and add-ons of the environment.
+
+        Args:
+            groups: The node groups.
+            installed: Names of the installed charts.
+            file: File of the settings, for messages.
+        """
+
     def check_image_cache(self, file: str) -> Iterator[Problem]:
         """Report what prevents nodes from pulling through the image cache."""
+
+    def check_reach(self, downloads: Sequence[Download], charts: Collection[str], file: str) -> Iterator[Problem]:
+        """Report what nodes and pods download or call, and cannot reach.
+
+        Args:
+            downloads: Images, through the image cache if there is one, and weights.
+            charts: Names of the installed charts.
+            file: File of the settings, for messages.
+        """
 
     def charts_for_models(self, fleet: Fleet) -> Iterator[tuple[str, str]]:
         """Yield the charts that models need only on this cloud, each with the resource that needs it."""
@@ -355,6 +374,9 @@ class CloudProvider(Protocol):
 
     def node_charts(self, group: NodeGroupDemand) -> Iterator[tuple[str, str]]:
         """Yield the charts that its nodes need for cloud-specific devices, each with the reason."""
+
+    def described_type(self, described: DescribedType) -> Instance:
+        """Return an instance type that no table has, with what its nodes offer to pods."""
 
     def range_problem(self, cidr: str) -> str:
         """Return why an address range is invalid for a private network; empty if it is valid."""

@@ -69,11 +69,6 @@ def flat_items() -> Mapping[str, Per]:
     return {item: per for cloud in providers().values() for item, per in cloud.prices.items.items()}
 
 
-def is_further_type(instance_type: str) -> bool:
-    """Return whether a cloud has a price for an instance type that models do not run on."""
-    return any(instance_type in cloud.prices.further_types for cloud in providers().values())
-
-
 def replaced_fields(type_token: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the fields of a resource whose change replaces it; see ``ResourceUpdates``."""
     return tuple(

@@ -9,7 +9,11 @@ and goes on: one wave. The tests in ``tests/cluster/rollouts`` compare them with
   effect: its feature ``MaxUnavailableStatefulSet`` is off by default in every release up to 1.36
   (pkg/features/kube_features.go), and the API server then drops the field.
 - LeaderWorkerSets: kubernetes-sigs/lws v0.9.0 and v0.10.0, pkg/controllers/leaderworkerset_controller.go
-  (``rollingUpdateParameters``). Their leaders are a StatefulSet, so that groups are replaced one at a time.
+  (``rollingUpdateParameters``). Their leaders are a StatefulSet, so that groups are replaced one at a time. What both
+  releases do to replicas is the same: v0.10.0 adds the metadata of the LeaderWorkerSet to its StatefulSets.
+
+``minReadySeconds`` and ``progressDeadlineSeconds`` change neither the steps nor their number: a controller waits
+longer between two steps, and a Deployment whose deadline passes goes on (``syncRolloutStatus`` sets a condition).
 """
 
 from collections.abc import Callable
@@ -26,8 +30,10 @@ class TemplateChange:
         surge: Replicas that may exist beyond ``after``.
         unavailable: Replicas that may be missing.
         partition: Index of the first replica that is replaced.
+        held: The partition before the change.
+        is_scaling: Whether the template stays as it is.
         recreates: Whether all pods end before new ones start.
-        keeps: Whether pods keep their template until they are deleted by hand.
+        keeps: Whether pods keep their template until they are deleted by hand, or the update is resumed.
         ordered: Whether a replica starts only after the previous one is ready.
         room: Replicas that have room at the same time; None if all have.
     """
@@ -37,6 +43,8 @@ class TemplateChange:
     surge: int = 0
     unavailable: int = 1
     partition: int = 0
+    held: int = 0
+    is_scaling: bool = False
     recreates: bool = False
     keeps: bool = False
     ordered: bool = False
@@ -88,7 +96,9 @@ class _Rollout:
 
     @classmethod
     def of(cls, change: TemplateChange) -> "_Rollout":
-        running = [_Replica(index, is_new=False, is_ready=True, has_room=True) for index in range(change.before)]
+        running = [
+            _Replica(index, is_new=change.is_scaling, is_ready=True, has_room=True) for index in range(change.before)
+        ]
         return cls(change, tuple(running), running)
 
     @property
@@ -99,7 +109,7 @@ class _Rollout:
         return next((replica for replica in self.replicas if replica.index == index), None)
 
     def create(self, index: int, *, is_new: bool) -> None:
-        self.replicas.append(_Replica(index, is_new))
+        self.replicas.append(_Replica(index, is_new or self.change.is_scaling))
 
     def is_done(self, count: int) -> bool:
         """Whether the replicas up to a number are ready, and have the new template from the partition on."""
@@ -149,8 +159,19 @@ def _course(state: _Rollout, settle: Callable[[], None], is_done: Callable[[], b
     )
 
 
+def scaled(change: TemplateChange) -> Course:
+    """Return what any controller does if replicas are only added or removed."""
+    added = max(0, change.after - change.before)
+    placed = added if change.room is None else max(0, min(added, change.room - change.before))
+    waves = placed if change.ordered else min(1, placed)
+    return Course(restarted=0, short=0, extra=0, waves=waves, stuck=placed < added)
+
+
 def deployment(change: TemplateChange) -> Course:
     """Return what the controller of Deployments does."""
+    if change.is_scaling or change.keeps or not change.before:
+        # Without old pods, the first step creates the new ones.
+        return scaled(change)
     after = change.after
     if change.recreates:
         common = min(change.before, after)
@@ -212,6 +233,8 @@ def _rolling_step(state: _Rollout, after: int, surge: int, unavailable: int) -> 
 
 def stateful_set(change: TemplateChange) -> Course:
     """Return what the controller of StatefulSets does."""
+    if change.is_scaling:
+        return scaled(change)
     moving = max(0, min(change.before, change.after) - change.partition)
     if max(change.before, change.after) > _LARGEST:
         moving = 0 if change.keeps else moving
@@ -255,7 +278,13 @@ def _is_growing(state: _Rollout, count: int, partition: int, *, ordered: bool) -
 
 
 def leader_worker_set(change: TemplateChange) -> Course:
-    """Return what the controller of LeaderWorkerSets does; a replica is a group."""
+    """Return what the controller of LeaderWorkerSets does; a replica is a group.
+
+    With a partition, an update is never complete, so that groups that are added bring those of the surge with them.
+    """
+    held = max(change.held, change.partition)
+    if change.is_scaling and (not held or max(change.before, change.after) > _LARGEST):
+        return scaled(change)
     moving = max(0, min(change.before, change.after) - change.partition)
     surge = min(change.surge, change.after)
     if max(change.before, change.after) > _LARGEST:
@@ -272,6 +301,8 @@ def leader_worker_set(change: TemplateChange) -> Course:
 
     partition = min(after, change.before)
     count = after if change.before < after else wanted(after)
+    if change.is_scaling:
+        partition, count = held, after
 
     def settle() -> None:
         nonlocal partition, count

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from .cloud_facts import capacity_in, type_named_by_cloud
-from .instances import Instance, instance
+from .instances import Instance, instance, is_accelerator
 from .origins import Reporter
 
 INSTANCE_TYPE_LABEL = "node.kubernetes.io/instance-type"
@@ -29,7 +29,7 @@ class NodeField(NamedTuple):
 
     origin: Reporter
     type_name: str = INSTANCE_TYPE_LABEL
-    alternative: str = "request at most {count}"
+    alternative: str = "request at most {count}, with as much parallelism"
     remedy: str = f"add {{{{{INSTANCE_TYPE_LABEL}: {{type}}}}}}"
 
 
@@ -103,3 +103,14 @@ def accelerated_nodes(pods: Iterable[PodDemand]) -> list[Instance]:
     """Return the known accelerator instance types that pods may run on, in order of preference."""
     names = dict.fromkeys(choice.instance_type for demand in pods for choice in demand.choices)
     return [node for name in names if name and (node := instance(name)) and node.accelerators]
+
+
+def requested_accelerators(pods: Iterable[PodDemand]) -> tuple[int, int]:
+    """Return the accelerators of the pod with the most, and of a whole replica."""
+    counts = [
+        (int(amount), int(amount) * demand.per_replica)
+        for demand in pods
+        for key, amount in demand.requests.items()
+        if is_accelerator(key)
+    ]
+    return max((count for count, _ in counts), default=0), sum(count for _, count in counts)

@@ -16,9 +16,6 @@ def grace_seconds(workload: Workload) -> int:
 def finishing_seconds(workload: Workload) -> float:
     """Return how long requests in progress have after the deletion of a pod, until they are aborted.
 
-    The hooks that an operator renders are not known, so its pods are taken to finish their requests.
+    The pods of an operator have the hooks that it renders: those of llmaz's BackendRuntimes, and none of LLMKube.
     """
-    grace = grace_seconds(workload)
-    if workload.operated and not workload.server.is_written:
-        return grace
-    return finishing_seconds_of(workload.container, workload.server.line, grace)
+    return finishing_seconds_of(workload.container, workload.server.line, grace_seconds(workload))

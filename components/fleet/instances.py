@@ -2,7 +2,9 @@
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
@@ -47,9 +49,11 @@ class Instance:
         fabric_resource: Extended resource of its kernel-bypass network interfaces, such as RDMA; empty without any.
         fabric_interfaces: Maximum number of such interfaces.
         fabric_memory: Bytes of memory that a node with these interfaces reserves as huge pages.
+        fabric_card: Index of the first network card with such an interface, if its description says so.
         local_nvme_gb: Total size of its local NVMe disks, in GB.
         address_pods: Pods that its network interfaces have addresses for, if each pod needs its own address.
-        usd_per_hour: On-demand price in the region of the cloud's tables; None if no source gives one.
+        usd_per_hour: On-demand price in the region that the cloud ranks types by; None if no source gives one.
+        is_suggested: Whether hints may suggest it to those who named none.
     """
 
     name: str
@@ -68,14 +72,52 @@ class Instance:
     fabric_resource: str = ""
     fabric_interfaces: int = 0
     fabric_memory: Decimal = Decimal(0)
+    fabric_card: int = 0
     local_nvme_gb: int = 0
     address_pods: int = MAX_PODS
     usd_per_hour: Decimal | None = None
+    is_suggested: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribedType:
+    """What settings say of an instance type that no table has; see :class:`Instance`.
+
+    Attributes:
+        address_pods: None if the settings do not say it.
+    """
+
+    name: str
+    vcpu: int
+    memory_gib: Decimal
+    arch: str
+    accelerator: str = ""
+    manufacturer: str = ""
+    accelerators: int = 0
+    accelerator_memory_gib: Decimal | None = None
+    fabric_interfaces: int = 0
+    fabric_card: int = 0
+    local_nvme_gb: int = 0
+    address_pods: int | None = None
+
+
+_BESIDE: ContextVar[Mapping[str, Instance]] = ContextVar("_BESIDE", default=MappingProxyType({}))
+"""Types of one environment that no table has."""
+
+
+@contextmanager
+def instances_beside(others: Mapping[str, Instance]) -> Iterator[None]:
+    """Know further instance types by name, which no choice of a type considers, while one environment is planned."""
+    token = _BESIDE.set({**_BESIDE.get(), **others})
+    try:
+        yield
+    finally:
+        _BESIDE.reset(token)
 
 
 def instance(name: str) -> Instance | None:
     """Return an instance type by name; None if it is unknown."""
-    return instances().get(name)
+    return instances().get(name) or _BESIDE.get().get(name)
 
 
 @cleared_with_clouds
@@ -109,7 +151,7 @@ def accelerator_resources() -> frozenset[str]:
 
 
 @cleared_with_clouds
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def is_accelerator(resource: str) -> bool:
     """Return whether pods request accelerators by a resource, of whatever vendor."""
     return resource in accelerator_resources() or _OTHER_RESOURCES.fullmatch(resource) is not None

@@ -26,6 +26,9 @@ class ProblemSource(Protocol):
     ) -> Problem:
         """Return a problem at one of its fields."""
 
+    def written(self, path: str) -> str:
+        """Return the field of the manifest from which one of its fields comes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -56,6 +59,11 @@ class Origin:
     source: ProblemSource
     path: str = ""
     lead: str = ""
+
+    @property
+    def written(self) -> str:
+        """The field as its manifest has it: that of the resource from which another one was generated."""
+        return self.source.written(self.path)
 
     def problem(self, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT) -> Problem:
         """Return a problem at this field and its line."""

@@ -109,10 +109,6 @@ class PriceList(Protocol):
         """Unit of every item with a flat price, in the order of the documentation."""
 
     @property
-    def further_types(self) -> frozenset[str]:
-        """Priced instance types that models do not run on, such as that of a bastion."""
-
-    @property
     def disk(self) -> DiskRate:
         """Performance that the price of every disk includes."""
 

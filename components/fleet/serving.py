@@ -14,7 +14,7 @@ from .objects import Object
 from .options import Options, PodOverrides
 from .origins import Origin, ProblemSource
 from .rendered import Rendered
-from .workloads import Server
+from .workloads import ImageField, Server
 
 _PARTS = ("leaderTemplate", "workerTemplate")
 """The pod templates of a LeaderWorkerSet."""
@@ -139,6 +139,7 @@ def server_of(
         lines[position],
         Origin(source, f"{argument_path}.args"),
         Origin(source, f"{argument_path}.ports"),
+        ImageField(Origin(source, f"{argument_path}.image")),
         is_written=True,
     )
 

@@ -8,6 +8,7 @@ so that supporting another kind means adding an entry to ``SHAPES``.
 import functools
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ POD = "Pod"
 # Default maxSurge and maxUnavailable of a Deployment (kubernetes/kubernetes v1.36.3, pkg/apis/apps/v1/defaults.go:
 # SetDefaults_Deployment).
 _DEFAULT_SURGE = "25%"
+_RECREATE, _ON_DELETE = "Recreate", "OnDelete"
 
 
 class TemplateField(NamedTuple):
@@ -56,6 +58,7 @@ class PodUpdate(NamedTuple):
         partition: Index of the first replica that is replaced.
         is_recreate: Whether all pods terminate before the first new one starts.
         is_manual: Whether pods keep their template until they are deleted by hand.
+        is_paused: Whether pods keep their template until the update is resumed.
     """
 
     surge: int | str = 0
@@ -64,6 +67,7 @@ class PodUpdate(NamedTuple):
     partition: int = 0
     is_recreate: bool = False
     is_manual: bool = False
+    is_paused: bool = False
 
     def added(self, replicas: int) -> int:
         """Return the extra replicas that an update of this many replicas creates."""
@@ -93,6 +97,8 @@ class WorkloadShape(NamedTuple):
         templates: The pod template fields, that of the pods that receive requests first. If a workload lacks the
             first one, the pods of the next one receive requests.
         restarted_by: Changes of or below these fields replace pods.
+        set_annotations: Annotations that are part of the pods of a StatefulSet that its controller creates, but not
+            of a revision: that StatefulSet replaces the pods one at a time, whatever the strategy of the workload.
         update_of: Returns how the pods of a workload are replaced.
         controller: The model of the controller that replaces them.
         completed: Returns a workload with the defaults that its admission adds to fields in ``restarted_by``.
@@ -121,6 +127,7 @@ class WorkloadShape(NamedTuple):
     restarted_by: tuple[str, ...]
     update_of: Callable[[Object], PodUpdate]
     controller: Controller = stateful_set
+    set_annotations: tuple[str, ...] = ()
     completed: Callable[[Object], Object] = lambda body: body
     rollout_status: Callable[[Mapping[str, Any]], str] | None = None
     ready_condition: str = ""
@@ -167,19 +174,38 @@ class WorkloadShape(NamedTuple):
             before: Its replicas before; None for the same number.
             room: Replicas that have room at the same time; None if all have.
         """
+        return self.controller(self._change(body, after, before, room))
+
+    def scaling(self, body: Object, old: Object, after: int, before: int, room: int | None = None) -> Course:
+        """Return the course of an edit that leaves the template of a workload as it is; see ``course``.
+
+        Args:
+            body: The workload after the update.
+            old: The workload before it.
+            after: Its replicas after the update.
+            before: Its replicas before.
+            room: Replicas that have room at the same time; None if all have.
+        """
+        change = self._change(body, after, before, room)
+        return self.controller(replace(change, held=self.update_of(old).partition, is_scaling=True))
+
+    def set_course(self, body: Object, after: int, before: int, room: int | None = None) -> Course:
+        """Return the course of an edit of ``set_annotations``; see ``course``."""
+        return stateful_set(self._change(body, after, before, room))
+
+    def _change(self, body: Object, after: int, before: int | None, room: int | None) -> TemplateChange:
         update = self.update_of(body)
-        change = TemplateChange(
+        return TemplateChange(
             before=after if before is None else before,
             after=after,
             surge=update.added(after),
             unavailable=update.allowed(after),
             partition=update.partition,
             recreates=update.is_recreate,
-            keeps=update.is_manual,
+            keeps=update.is_manual or update.is_paused,
             ordered=self.starts_in_order(body),
             room=room,
         )
-        return self.controller(change)
 
     def size_of(self, body: Object) -> int:
         """Return the number of pods of one replica."""
@@ -240,8 +266,12 @@ def _as_single_pods(shape: WorkloadShape) -> WorkloadShape:
 def _deployment_update(body: Object) -> PodUpdate:
     strategy = body["spec"].get("strategy") or {}
     bounds = {"maxSurge": _DEFAULT_SURGE, "maxUnavailable": _DEFAULT_SURGE} | _set_keys(strategy.get("rollingUpdate"))
-    is_recreate = strategy.get("type") == "Recreate"
-    return PodUpdate(bounds["maxSurge"], bounds["maxUnavailable"], is_recreate=is_recreate)
+    return PodUpdate(
+        bounds["maxSurge"],
+        bounds["maxUnavailable"],
+        is_recreate=strategy.get("type") == _RECREATE,
+        is_paused=bool(body["spec"].get("paused")),
+    )
 
 
 def _set_update(body: Object) -> PodUpdate:
@@ -249,7 +279,7 @@ def _set_update(body: Object) -> PodUpdate:
     # server drops maxUnavailable, whose feature is off by default (``controllers``).
     strategy = body["spec"].get("updateStrategy") or {}
     partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
-    return PodUpdate(one_by_one=True, partition=int(partition), is_manual=strategy.get("type") == "OnDelete")
+    return PodUpdate(one_by_one=True, partition=int(partition), is_manual=strategy.get("type") == _ON_DELETE)
 
 
 def _is_ordered(body: Object) -> bool:
@@ -273,7 +303,10 @@ def group_update(rollout: Object) -> PodUpdate:
 def _completed_groups(body: Object) -> Object:
     # pkg/webhooks/leaderworkerset_webhook.go: Default
     network = {"subdomainPolicy": "Shared", **_set_keys(body["spec"].get("networkConfig"))}
-    return {**body, "spec": {**body["spec"], "networkConfig": network}}
+    template = {"restartPolicy": "RecreateGroupOnPodRestart", **_set_keys(body["spec"].get("leaderWorkerTemplate"))}
+    if template["restartPolicy"] == "Default":
+        template["restartPolicy"] = "None"
+    return {**body, "spec": {**body["spec"], "networkConfig": network, "leaderWorkerTemplate": template}}
 
 
 def _deployment_first(body: Object) -> None:
@@ -288,6 +321,25 @@ def _groups_first(body: Object) -> None:
     bounds = {"maxUnavailable": 0, "maxSurge": group_update(rollout).surge or 1}
     bounds = {**_set_keys(rollout.get("rollingUpdateConfiguration")), **bounds}
     body["spec"]["rolloutStrategy"] = {**rollout, "type": "RollingUpdate", "rollingUpdateConfiguration": bounds}
+
+
+def kept_strategy(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Return the strategy in which bounds that the API server has set forbid the new type; empty if none do.
+
+    It sets the bounds of a rolling update that an object lacks: of a Deployment always, of a StatefulSet without a
+    type. These defaults have no field manager under server-side apply, so no update removes them. ``Recreate`` and
+    ``OnDelete`` forbid them (kubernetes/kubernetes v1.36.3, pkg/apis/apps: defaults and validation). An update that
+    owns one of the bounds removes all of them.
+    """
+    shape = shape_of(new)
+    if shape is None or shape not in (DEPLOYMENT, STATEFUL_SET) or old.get("kind") != shape.kind:
+        return ""
+    is_deployment = shape is DEPLOYMENT
+    field, type_ = ("strategy", _RECREATE) if is_deployment else ("updateStrategy", _ON_DELETE)
+    before, after = ((body.get("spec") or {}).get(field) or {} for body in (old, new))
+    is_changed = after.get("type") == type_ and before.get("type") != type_
+    is_set = before.get("rollingUpdate") is None and (is_deployment or before.get("type") is None)
+    return f"spec.{field}" if is_changed and is_set else ""
 
 
 def _set_keys(bounds: Object | None) -> Object:
@@ -325,7 +377,7 @@ _UNOBSERVED = "not observed by its controller yet"
 
 
 def _is_unobserved(live: Mapping[str, Any]) -> bool:
-    return bool(live.get("status", {}).get("observedGeneration", 0) < live["metadata"]["generation"])
+    return bool(live.get("status", {}).get("observedGeneration", 0) < live["metadata"].get("generation", 0))
 
 
 # Shapes
@@ -365,6 +417,8 @@ LEADER_WORKER_SET = WorkloadShape(
     restarted_by=("spec.leaderWorkerTemplate", "spec.networkConfig"),
     update_of=lambda body: group_update(body["spec"].get("rolloutStrategy") or {}),
     controller=leader_worker_set,
+    # pkg/controllers/leaderworkerset_controller.go: constructLeaderStatefulSetApplyConfiguration
+    set_annotations=(f"{LWS_LABEL}/exclusive-topology", f"{LWS_LABEL}/subgroup-exclusive-topology"),
     completed=_completed_groups,
     # kubernetes-sigs/lws v0.9.0, pkg/controllers: updateConditions; each condition has the observed generation.
     ready_condition="Available",

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ..engines.command_line import CommandLine
 from ..engines.groups import GroupVariables
+from ..engines.memory_settings.reader import MemorySettings, memory_settings_of
 from ..engines.memory_settings.settings import argument_index
 from ..engines.settings import Setting
 from .demand import PodDemand
@@ -35,6 +36,18 @@ class NamedWeights(NamedTuple):
     file: str = ""
 
 
+class ImageField(NamedTuple):
+    """The field that sets the image of a server.
+
+    Attributes:
+        origin: The field.
+        is_tag: Whether it contains the tag alone.
+    """
+
+    origin: Origin
+    is_tag: bool = False
+
+
 class SpreadField(NamedTuple):
     """The fields that set the degrees of parallelism, as messages show them.
 
@@ -58,20 +71,24 @@ class Server:
         line: Its command line, with the engine and its version.
         args: The field with its arguments, for messages.
         ports: The field that declares its ports, for messages.
+        image: The field that sets its image, for messages.
         weights: Origins of the weights that the command line does not name.
         fields: The manifest fields of engine settings that have one.
         is_written: Whether ``args`` is a list that contains each argument as it was written.
         spread: The fields for the degrees of parallelism; None if only engine flags set them.
+        shared_memory: How to mount a volume at ``/dev/shm``; empty if its pod template is written by hand.
     """
 
     position: int
     line: CommandLine
     args: Origin
     ports: Origin
+    image: ImageField
     weights: tuple[NamedWeights, ...] = ()
     fields: Mapping[Setting, Origin] = field(default_factory=dict, compare=False, repr=False)
     is_written: bool = False
     spread: SpreadField | None = field(default=None, compare=False, repr=False)
+    shared_memory: str = field(default="", compare=False, repr=False)
 
     def field_of(self, setting: Setting) -> Origin:
         """Return the field that sets an engine setting; the field with the arguments if none does."""
@@ -192,6 +209,14 @@ class Workload:
         return self.shape.kind
 
     @property
+    def memory_settings(self) -> MemorySettings | str:
+        """The settings of the serving container that affect memory use, or the reason why they are unknown."""
+        container = self.container
+        env = container.get("env") or ()
+        variables = tuple((str(entry["name"]), str(entry["value"]) if "value" in entry else None) for entry in env)
+        return memory_settings_of(self.server.line, variables, more=bool(container.get("envFrom")))
+
+    @property
     def name(self) -> str:
         return str(self.body["metadata"]["name"])
 
@@ -293,15 +318,24 @@ def by_set(workloads: Iterable[Workload]) -> dict[tuple[str, str], list[Workload
     return sets
 
 
-def with_own_replicas(body: Object) -> Object:
-    """Return a workload that takes its replicas back from an autoscaler that it had; other objects unchanged.
+def with_own_replicas(body: Object, declared: int | None = None) -> Object:
+    """Return an object that takes its replicas back from an autoscaler that it had, if it has any.
 
     The autoscaler owns the field then, so that an update with another number is a conflict; with the number from
     before, Pulumi sees no difference, and the autoscaler's number stays. The annotation is a difference, and with it
     the provider takes the field.
+
+    Args:
+        body: The object.
+        declared: The replicas of the resource of an operator, even if it leaves them to their default: without the
+            field, the autoscaler's number would stay. None for other objects, of which only workloads are changed.
     """
     spec = body.get("spec")
-    if shape_of(body) is None or not isinstance(spec, Mapping) or "replicas" not in spec:
+    if not isinstance(spec, Mapping):
+        return body
+    if declared is not None:
+        body = {**body, "spec": {**spec, "replicas": declared}}
+    elif shape_of(body) is None or "replicas" not in spec:
         return body
     metadata = body["metadata"]
     annotations = {PATCH_FORCE: "true", **(metadata.get("annotations") or {})}

@@ -12,9 +12,11 @@ from ..checks.hardening.settings import Hardening
 from ..checks.hardening.words import PodSecurity, Priority
 from ..contract.findings.ids import RuleId
 from ..contract.problems import Problem, Severity, errors
+from ..contract.texts.outputs import shell_line
 from ..fleet.load_balancers import LoadBalancers
 from ..fleet.objects import Object, is_balanced
 from ..fleet.rendered import Fleet
+from ..fleet.workloads import Workload
 from .environment import Environment
 from .monitoring import scraper_of
 
@@ -124,11 +126,11 @@ def _rollouts(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> It
         if not (labels_envoy if name == ENVOY_NAMESPACE else is_created(name))
     )
     if unlabelled and environment.cluster:
-        (key, value), names = next(iter(balancers.readiness_gates.items())), " ".join(unlabelled)
+        key, value = next(iter(balancers.readiness_gates.items()))
+        command = shell_line(["kubectl", "label", "namespace", *unlabelled, f"{key}={value}"])
         reason = (
             f"is true, but {', '.join(unlabelled)} is not created here: pods there become Ready minutes before their "
-            f"load balancer sends them requests; run `kubectl label namespace {names} {key}={value}`, or set it to "
-            "false"
+            f"load balancer sends them requests; run `{command}`, or set it to false"
         )
         path = "frontDoor.rollout.readinessGates"
         yield Problem(file, 0, "", "", path, reason, Severity.WARNING, rule=RuleId.ACCESS_ROLLOUT)
@@ -262,6 +264,35 @@ def check_exemptions(fleet: Fleet, environment: Environment) -> Iterator[Problem
             Severity.WARNING,
             rule=RuleId.SECURITY_RESTRICTED_EXEMPT,
         )
+
+
+def check_budgets(fleet: Fleet, environment: Environment) -> Iterator[Problem]:
+    """Note the replicas that no disruption budget protects although the settings ask for budgets."""
+    if not environment.hardening.disruption_budgets:
+        return
+    for item in fleet.rendered:
+        workloads = [workload for workload in item.workloads if workload.operated and _is_replicated(workload)]
+        if not workloads:
+            continue
+        selectors = ", or ".join(
+            ", ".join(f"{name}: {value}" for name, value in workload.evicted.items()) for workload in workloads
+        )
+        # With maxUnavailable, the disruption controller asks the owner of the pods for their number: a controller of
+        # Kubernetes, or the scale subresource of another kind, whose replicas are no pods here (kubernetes/kubernetes
+        # v1.36.3, pkg/controller/disruption: getExpectedScale).
+        bound = "minAvailable, as a number" if any(workload.bare for workload in workloads) else "maxUnavailable: 1"
+        yield item.source.problem(
+            "",
+            "has no PodDisruptionBudget, although hardening.disruptionBudgets is true: its operator creates the "
+            "pods, so that a drain may evict all replicas at once; create a PodDisruptionBudget that selects "
+            f"{selectors}, with {bound}, or use realization 'native'",
+            Severity.NOTE,
+            rule=RuleId.DRAIN_BUDGET,
+        )
+
+
+def _is_replicated(workload: Workload) -> bool:
+    return max(workload.replicas, workload.most or 0) > 1
 
 
 def policies_of(

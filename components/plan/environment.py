@@ -1,6 +1,7 @@
 """Where models run: known facts and settings. Checks that need an unknown fact are skipped."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,14 +11,17 @@ from ..checks.hardening.settings import Hardening
 from ..checks.memory.workloads.known import KnownShapes
 from ..checks.metrics.chain import MetricSettings
 from ..families import are_operated
+from ..fleet.instances import Instance, instances_beside
 from ..fleet.load_balancers import default_load_balancers
 from ..fleet.options import BoundClaim, Options
 from ..fleet.timeouts import Waits
 from ..fleet.words import OtherKinds
 
 if TYPE_CHECKING:
+    from ..contract.problems import Problem
     from ..fleet.cloud import Cloud
     from ..fleet.images import PullThroughCache
+    from .costs.prices import OwnPrices
     from .prerequisites.needed import ClusterFacts
 
 
@@ -45,6 +49,9 @@ class Environment:
         ignore: Rules to ignore in findings about the settings, each with the reason.
         file: File of the settings, for messages.
         waits: What updates wait for, and for how long.
+        prices: Prices that take precedence over the shipped ones; None without.
+        price_problems: Problems of the file with these prices.
+        types: Instance types that the settings describe, by name, because no table has them.
     """
 
     options: Options = field(default_factory=Options)
@@ -66,6 +73,18 @@ class Environment:
     ignore: Mapping[str, str] = field(default_factory=dict)
     file: str = "<program>"
     waits: Waits = field(default_factory=Waits)
+    prices: "OwnPrices | None" = None
+    price_problems: "tuple[Problem, ...]" = ()
+    types: Mapping[str, Instance] = field(default_factory=dict)
+
+    def with_types(self) -> AbstractContextManager[None]:
+        """Know the instance types of this environment, for whoever computes with its plan."""
+        return instances_beside(self.types)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Facts that come from the settings, because no table has them."""
+        return (f"instance types {', '.join(self.types)} (instanceTypes)",) if self.types else ()
 
     @property
     def operated(self) -> bool:

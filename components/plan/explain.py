@@ -258,6 +258,8 @@ def _fields(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:  # noqa: ANN4
 
 def _at(value: Any, path: Path) -> Any:  # noqa: ANN401 - any JSON
     for part in path:
+        if isinstance(value, str):
+            return value  # a structure that is hidden as a whole
         value = value.get(part) if isinstance(value, dict) else value[part]
         if value is None:
             return None

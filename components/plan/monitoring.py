@@ -59,8 +59,9 @@ def check_existing(chain: MetricChain, monitors: Sequence[Object], environment: 
         environment: Where the models run.
     """
     metrics = environment.metrics
-    if monitors and _is_present(environment) and not metrics.monitor_labels:
-        kinds = " and ".join(dict.fromkeys(f"{body['kind']}s" for body in monitors if body["kind"] != "ConfigMap"))
+    # Dashboards are ConfigMaps, which no Prometheus selects.
+    kinds = " and ".join(dict.fromkeys(f"{body['kind']}s" for body in monitors if body["kind"] != "ConfigMap"))
+    if kinds and _is_present(environment) and not metrics.monitor_labels:
         yield Problem(
             environment.file,
             0,

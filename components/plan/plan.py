@@ -3,6 +3,8 @@
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..checks.front_door.door import FrontDoorPlan, front_door
@@ -10,15 +12,21 @@ from ..checks.front_door.pod_ends import check_pod_ends
 from ..checks.front_door.words import Exposure
 from ..checks.groups.arguments import check_group_arguments
 from ..checks.hardening.secrets import check_secrets
+from ..checks.memory.architectures import check_architectures
+from ..checks.memory.backends import check_backends
 from ..checks.memory.context import check_context
+from ..checks.memory.degrees import check_degrees
+from ..checks.memory.formats import check_attention, check_formats
+from ..checks.memory.host import check_host_memory
 from ..checks.memory.model_names import check_names
 from ..checks.memory.verdicts import WorkloadVerdict, check_memory, verdicts
 from ..checks.metrics.chain import MetricChain, metric_chain, with_scaled_objects
+from ..checks.startup.arguments import check_start
 from ..contract.collection import paused_collection
 from ..contract.findings.ignoring import Ignored, Scope, without_ignored
 from ..contract.load import Manifests
 from ..contract.problems import Problem, root_causes
-from ..families import member_of
+from ..fleet.demand import PodDemand
 from ..fleet.nodes.fit import fit
 from ..fleet.nodes.groups import NodeGroupDemand, node_groups, offered_by
 from ..fleet.nodes.policy import NodePolicy
@@ -28,8 +36,19 @@ from ..fleet.objects import Key, Object
 from ..fleet.rendered import Fleet, Rendered
 from ..fleet.words import OtherKinds
 from ..fleet.workloads import Workload
-from .access import charts_for, check_access, check_exemptions, classes_of, hardened, placed, policies_of
+from .access import (
+    charts_for,
+    check_access,
+    check_budgets,
+    check_exemptions,
+    classes_of,
+    hardened,
+    placed,
+    policies_of,
+)
 from .claims import claim_objects
+from .engine_variables import check_engine_variables
+from .engine_versions import check_engine_versions
 from .environment import Environment
 from .monitoring import (
     adapter_objects,
@@ -40,7 +59,7 @@ from .monitoring import (
     has_prometheus,
     monitoring_objects,
 )
-from .others import passed_through
+from .others import in_namespace, passed_through, unusable_field
 from .rendering import render_fleet
 from .running import NOTHING_RUNS, RunningFleet, with_nodes, without_answered
 from .starts.budget import StartBudget
@@ -77,7 +96,8 @@ class Plan:
         starts: The cold start of each workload with accelerators, by its title.
         timeouts: How long the provider waits for objects.
         ignored: Ignored problems with their reasons.
-        scaled: The objects that are created unchanged, and whose replicas an autoscaler owns that is written by hand.
+        scaled: The objects whose replicas an autoscaler owns: those that are created unchanged and have one that is
+            written by hand, and the resources of operators.
         manifests: The manifests that were planned.
     """
 
@@ -100,6 +120,11 @@ class Plan:
     ignored: tuple[Ignored, ...] = ()
     scaled: frozenset[Key] = frozenset()
     manifests: Manifests = field(default_factory=Manifests, repr=False, compare=False)
+
+    @property
+    def longest_grace(self) -> int:
+        """Longest time that a pod of the models, or a proxy in front of them, may take to terminate, in seconds."""
+        return max(self.timeouts.grace, self.environment.door.proxy_grace)
 
     @property
     def objects(self) -> Iterator[Object]:
@@ -125,7 +150,13 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         environment: Where they run.
         running: What runs there without a manifest.
     """
+    with environment.with_types():
+        return _planned(manifests, environment, running)
+
+
+def _planned(manifests: Manifests, environment: Environment, running: RunningFleet) -> Plan:
     scalers = _written_scalers(manifests, environment)
+    unchanged = tuple(passed_workloads(manifests, environment))
     rendered = with_nodes(
         render_fleet(
             manifests.resources,
@@ -133,7 +164,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
             unread=manifests.problems,
             partial=manifests.partial,
             running=running.items,
-            passed_through=passed_workloads(manifests, environment),
+            passed_through=unchanged,
             scalers=scalers.items if scalers else (),
         ),
         running,
@@ -141,7 +172,9 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
     chain = metric_chain(rendered, environment.metrics, scalers.workloads if scalers else ())
     fleet = hardened(placed(with_scaled_objects(rendered, chain), environment), environment)
     memory = verdicts(fleet, environment.shapes)
-    door = front_door(fleet, environment.door, environment.file, environment.balancing)
+    door = front_door(
+        fleet, environment.door, environment.file, environment.balancing, _configuration(manifests, environment)
+    )
     problems = [
         *manifests.problems,
         *running.problems,
@@ -150,15 +183,28 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         *(_check_scalers(scalers, rendered, environment) if scalers else ()),
         *check_chain(chain, environment),
         *check_access(fleet, door, environment),
-        *check_pod_ends(_deployed(fleet, running, manifests, environment), environment.door.longest_request),
+        *check_pod_ends(_deployed(fleet, running, unchanged), environment.door.longest_request),
         *fit(fleet, environment.cloud.efa_types if environment.cloud else ()),
         *check_exemptions(fleet, environment),
-        *check_secrets(fleet, manifests.resources),
-        *check_group_arguments(fleet, rendered.problems),
+        *check_budgets(fleet, environment),
+        *check_secrets((*fleet.rendered, *unchanged), manifests.resources),
+        *check_group_arguments((*fleet.rendered, *unchanged), rendered.problems),
+        *check_degrees(
+            (*fleet.rendered, *unchanged), rendered.problems, environment.shapes, partial(_hourly_price, environment)
+        ),
+        *check_engine_variables(fleet),
+        *check_engine_versions(fleet),
+        *check_start(fleet),
+        *check_formats(memory, environment.shapes),
+        *check_attention(fleet),
+        *check_backends(memory),
         *check_memory(memory),
+        *check_host_memory(memory),
+        *check_architectures(memory, environment.shapes),
         *check_context(memory),
         *check_names(memory, (*manifests.resources, *manifests.partial)),
         *environment.shapes.problems,
+        *environment.price_problems,
     ]
     cloud_groups, cloud_problems = _cloud_nodes(fleet, environment)
     problems += cloud_problems
@@ -179,6 +225,7 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
     if environment.cloud and environment.cluster:
         installed = {prerequisite.chart.name for prerequisite in needed} if environment.install else set()
         problems += environment.cloud.check_scaling(cloud_groups, installed, environment.file)
+        problems += environment.cloud.check_charts(cloud_groups, installed, environment.file)
     watched = has_prometheus(needed, environment)
     monitoring = monitoring_objects(chain, fleet, groups, environment, door, starts) if watched else ()
     problems += check_scraper(environment, monitored=bool(monitoring))
@@ -216,10 +263,20 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
         *root_causes([*planned.problems, *passed.problems, *preempting]),
         *_unchecked_servers(manifests, environment),
         *_check_images(fleet, passed.objects, needed, environment),
+        *_check_reach(fleet, passed.objects, needed, environment),
     ]
     scope = Scope(environment.ignore, environment.file, is_known=environment.cluster is not None)
-    effective, ignored = without_ignored(problems, (*manifests.resources, *running.sources), scope)
+    effective, ignored = without_ignored(
+        problems, (*manifests.resources, *running.sources, *(item.source for item in unchanged)), scope
+    )
     return _with_cached_images(replace(planned, others=passed.objects, problems=effective, ignored=ignored))
+
+
+def _hourly_price(environment: Environment, demand: PodDemand) -> Decimal | None:
+    """Return the price of the node that a pod prefers; imported for the few plans that need it."""
+    from .costs.nodes import hourly_price
+
+    return hourly_price(environment, demand)
 
 
 def _written_scalers(manifests: Manifests, environment: Environment) -> "WrittenScalers | None":
@@ -232,11 +289,12 @@ def _written_scalers(manifests: Manifests, environment: Environment) -> "Written
 
 
 def _scaled_objects(scalers: "WrittenScalers | None", fleet: Fleet) -> frozenset[Key]:
+    operated = frozenset(scaler.resource for _, scaler in fleet.autoscalers if scaler.resource is not None)
     if scalers is None:
-        return frozenset()
+        return operated
     from .scalers import scaled_objects
 
-    return scaled_objects(scalers, fleet)
+    return operated | scaled_objects(scalers, fleet)
 
 
 def _check_scalers(scalers: "WrittenScalers", fleet: Fleet, environment: Environment) -> Iterator[Problem]:
@@ -248,10 +306,8 @@ def _check_scalers(scalers: "WrittenScalers", fleet: Fleet, environment: Environ
 
 
 def passed_workloads(manifests: Manifests, environment: Environment) -> Iterator[Rendered]:
-    """Yield the workloads that are created unchanged, if a resource may refer to them."""
-    if environment.other_kinds is not OtherKinds.APPLY:
-        return
-    if not any(member_of(source.kind)[1].attached for source in manifests.resources):
+    """Yield the workloads that are created unchanged."""
+    if environment.other_kinds is not OtherKinds.APPLY or not manifests.others:
         return
     from .running_objects import passed_workload
 
@@ -261,14 +317,20 @@ def passed_workloads(manifests: Manifests, environment: Environment) -> Iterator
             yield item
 
 
-def _deployed(
-    fleet: Fleet, running: RunningFleet, manifests: Manifests, environment: Environment
-) -> Iterator[tuple[Rendered, Workload]]:
-    """Yield the workloads of manifests, including those that are created unchanged, each with its resource."""
+def _configuration(manifests: Manifests, environment: Environment) -> list[Object]:
+    """Return the objects of other APIs that can be read, in their namespaces."""
+    return [
+        in_namespace(other.value, environment.options.namespace)
+        for other in manifests.others
+        if not unusable_field(other.value)
+    ]
+
+
+def _deployed(fleet: Fleet, running: RunningFleet, passed: Iterable[Rendered]) -> Iterator[tuple[Rendered, Workload]]:
+    """Yield the workloads of manifests, including the servers that are created unchanged, each with its resource."""
     exists = {id(source) for source in running.sources}
     yield from ((item, workload) for item, workload in fleet.workloads if id(item.source) not in exists)
-    for item in passed_workloads(manifests, environment):
-        yield from ((item, workload) for workload in item.workloads)
+    yield from ((item, workload) for item in passed for workload in item.workloads if workload.server.line.engine)
 
 
 def _unchecked_servers(manifests: Manifests, environment: Environment) -> Iterator[Problem]:
@@ -331,6 +393,19 @@ def _check_images(
     from .images import check_images
 
     return check_images(fleet, others, needed, environment)
+
+
+def _check_reach(
+    fleet: Fleet, others: Iterable[Object], needed: "Iterable[Prerequisite]", environment: Environment
+) -> Iterable[Problem]:
+    """Report what nodes and pods cannot reach in the network of the cloud."""
+    if environment.cloud is None:
+        return ()
+    from .downloads import downloads
+
+    charts = [prerequisite.chart.name for prerequisite in needed] if environment.install else []
+    found = downloads(fleet, others, needed, environment)
+    return environment.cloud.check_reach(found, charts, environment.file)
 
 
 def _node_kinds(groups: tuple[NodeGroupDemand, ...], environment: Environment) -> list[NodeKind]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..fleet.controllers import TemplateChange, stateful_set
+from ..fleet.controllers import Course, TemplateChange, scaled, stateful_set
 from ..fleet.objects import Object
 from ..fleet.shapes import PodUpdate, shape_of
 
@@ -48,7 +48,23 @@ def rollout_of(body: Object, replicas: int, before: int | None = None, room: int
     """
     shape = shape_of(body)
     if shape:
-        course = shape.course(body, replicas, before, room)
-    else:
-        course = stateful_set(TemplateChange(before=before or replicas, after=replicas, room=room))
+        return _rollout(shape.course(body, replicas, before, room))
+    return _rollout(stateful_set(TemplateChange(before=before or replicas, after=replicas, room=room)))
+
+
+def set_rollout_of(body: Object, replicas: int, before: int, room: int | None = None) -> Rollout:
+    """Return the effect of new pods in the StatefulSet that a controller creates; see ``rollout_of``."""
+    shape = shape_of(body)
+    return _rollout(shape.set_course(body, replicas, before, room)) if shape else Rollout(0, 0, 0, 0)
+
+
+def scaling_of(body: Object, old: Object, replicas: int, before: int, room: int | None = None) -> Rollout:
+    """Return the effect of an edit that replaces no pods of an old workload; see ``rollout_of``."""
+    shape = shape_of(body)
+    if shape:
+        return _rollout(shape.scaling(body, old, replicas, before, room))
+    return _rollout(scaled(TemplateChange(before=before, after=replicas, room=room)))
+
+
+def _rollout(course: Course) -> Rollout:
     return Rollout(course.restarted, course.short, course.extra, course.waves, course.stuck, course.left)

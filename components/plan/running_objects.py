@@ -16,12 +16,16 @@ from ..contract.messages import explain
 from ..contract.meta import JsonObject, Resource
 from ..contract.problems import Problem, Severity, field_path
 from ..contract.schema.embedded import PodTemplate, format_value
+from ..contract.schema.live import normalized, wrong_types
+from ..contract.texts.unseen import unseen_texts
 from ..engines.command_line import CommandLine, command_line_of
+from ..engines.devices import vendor_needed_by
 from ..engines.served.names import served_names
 from ..engines.serving import serving_line
 from ..families import labelled_server
 from ..fleet.arguments import check_arguments
 from ..fleet.extended_resources import fractional_devices
+from ..fleet.instances import is_accelerator
 from ..fleet.objects import Object, copied
 from ..fleet.origins import Origin
 from ..fleet.rendered import Rendered
@@ -32,6 +36,9 @@ from ..fleet.written import pod_demands
 from .others import as_written, in_namespace, unusable_field
 from .overridden_variables import without_overridden
 from .scaler_kinds import SCALER_KINDS
+
+_MOST_JOBS = 100
+"""Default ``maxReplicaCount`` of a ScaledJob (kedacore/keda, apis/keda/v1alpha1/scaledjob_types.go)."""
 
 
 class RunningSpec(ApiModel):
@@ -79,6 +86,8 @@ class _Service(ApiModel):
     ports: list[_ServicePort] | None = None
 
 
+_DEVICES = "NVIDIA_VISIBLE_DEVICES"
+"""With it, NVIDIA's runtime gives a container GPUs that it does not request."""
 _SPECS: Mapping[tuple[str, str], type[ApiModel]] = {
     **{key: kind.model for key, kind in SCALER_KINDS.items()},
     ("v1", "Service"): _Service,
@@ -88,7 +97,7 @@ _SPECS: Mapping[tuple[str, str], type[ApiModel]] = {
 def malformed(body: Object, file: str) -> tuple[Problem, ...]:
     """Return why an object cannot be read: a workload, pod, autoscaler or Service; nothing for other kinds.
 
-    A server returns no such object; a file may contain anything.
+    A file may contain anything, and so may the answer of a server that is none of Kubernetes.
     """
     found: list[Problem] = []
     kind = Kind(str(body["apiVersion"]), str(body["kind"]), RunningObject, "", namespaced=True)
@@ -99,11 +108,15 @@ def malformed(body: Object, file: str) -> tuple[Problem, ...]:
 
     def check(model: type[ApiModel], value: Json, outer: tuple[str, ...], *, skip: int = 0) -> None:
         try:
-            model.model_validate(without_nulls(value))
+            model.model_validate(normalized(value))
         except ValidationError as error:
             for parts, reason in explain(error, kind):
                 problem(field_path((*outer, *parts[skip:])), reason)
 
+    for parts, reason in wrong_types(normalized(body)):
+        problem(field_path(parts), reason)
+    if found:
+        return tuple(found)
     shape, spec = shape_of(body), body.get("spec")
     model = _SPECS.get((kind.api_version, kind.kind))
     is_pod = (kind.api_version, kind.kind) == ("v1", "Pod")
@@ -152,10 +165,12 @@ def running_workload(
     problems = (*overridden, *problems)
     if source is not None and origin is not None:
         source, problems = loaded(origin, file, DescribingObject)
+    if source is not None:
+        problems = (*problems, *_unseen(source, body if origin is None else origin))
     shape = shape_of(body)
     if source is None or shape is None:
         return None, problems
-    written: Object = without_nulls(as_written(copied(body)))
+    written: Object = normalized(as_written(copied(body)))
     templates = shape.pod_templates(written)
     if not templates or any(not (template.body.get("spec") or {}).get("containers") for template in templates):
         path = f"{shape.templates[0].path}.spec.containers"
@@ -174,6 +189,17 @@ def running_workload(
         server = replace(server, args=args, ports=Origin(source, f"{containers_path}.ports"))
     container = containers[server.position]
     check_arguments(server, container, findings)
+    # A server in another part of the resource, such as a worker, may hold the accelerators.
+    if not any(_may_have_devices(template.body) for template in templates) and vendor_needed_by(
+        str(container.get("image") or "")
+    ):
+        path = f"{containers_path or f'{front.field.path}.spec.containers[{server.position}]'}.resources"
+        findings.warn(
+            path,
+            f"requests no accelerator, without which the server of {container['image']} does not start; request "
+            "nvidia.com/gpu, or use the image for CPUs",
+            RuleId.GPUS_ABSENT,
+        )
     workload = Workload(
         body=written,
         server=server,
@@ -196,8 +222,12 @@ def serving_lines(template: Mapping[str, Any]) -> list[CommandLine | None]:
     """
     containers = (template.get("spec") or {}).get("containers")
     containers = containers if isinstance(containers, list) else []
-    lines = [serving_line(each) if isinstance(each, dict) else None for each in containers]
     labels = (template.get("metadata") or {}).get("labels")
+    own = labels if isinstance(labels, dict) else {}
+    lines = [
+        serving_line(each, "", own, devices=holds_devices(each)) if isinstance(each, dict) else None
+        for each in containers
+    ]
     server = labelled_server(labels) if isinstance(labels, dict) and not any(lines) else None
     if server is None:
         return lines
@@ -205,6 +235,33 @@ def serving_lines(template: Mapping[str, Any]) -> list[CommandLine | None]:
         serving_line(each, server.engine) if isinstance(each, dict) and each.get("name") == server.container else None
         for each in containers
     ]
+
+
+def holds_devices(container: Mapping[str, Any]) -> bool:
+    """Return whether a container requests accelerators."""
+    resources = container.get("resources") or {}
+    return any(
+        is_accelerator(str(key)) and str(amount) != "0"
+        for field in ("limits", "requests")
+        for key, amount in (resources.get(field) or {}).items()
+    )
+
+
+def _may_have_devices(template: Object) -> bool:
+    """Return whether a pod has accelerators, or may have them without requesting an extended resource."""
+    spec = template.get("spec") or {}
+    containers = spec.get("containers") or ()
+    if spec.get("runtimeClassName") or spec.get("resourceClaims"):
+        return True
+    variables = {variable.get("name") for container in containers for variable in container.get("env") or ()}
+    amounts = {
+        str(key)
+        for container in containers
+        for field in ("limits", "requests")
+        for key in ((container.get("resources") or {}).get(field) or {})
+    }
+    # Parts of GPUs have resources of their own, such as nvidia.com/mig-1g.10gb.
+    return _DEVICES in variables or any("/" in key for key in amounts)
 
 
 def passed_workload(other: OtherObject, namespace: str) -> Rendered | None:
@@ -222,6 +279,10 @@ def passed_workload(other: OtherObject, namespace: str) -> Rendered | None:
     return running_workload(body, other.file, line=other.line, location=other.location)[0]
 
 
+def _is_scaled_job(body: Mapping[str, Any]) -> bool:
+    return body.get("kind") == "ScaledJob" and str(body.get("apiVersion")).startswith("keda.sh/")
+
+
 def unchecked_servers(others: Iterable[OtherObject], namespace: str) -> Iterator[Problem]:
     """Note the servers among the objects that are passed through: plans judge the workloads of families only.
 
@@ -230,6 +291,18 @@ def unchecked_servers(others: Iterable[OtherObject], namespace: str) -> Iterator
         namespace: Namespace of objects that set none.
     """
     for other in others:
+        if _is_scaled_job(other.value):
+            spec = other.value.get("spec")
+            written = spec.get("maxReplicaCount") if isinstance(spec, dict) else None
+            most = written if isinstance(written, int) else _MOST_JOBS
+            yield other.problem(
+                "spec.maxReplicaCount",
+                f"is {most}: that many Jobs run at a time, with pods whose nodes, accelerators and cost are not part "
+                "of the plan; the nodes that they select must have room for them",
+                Severity.NOTE,
+                rule=RuleId.UNCHANGED_UNCHECKED,
+            )
+            continue
         item = passed_workload(other, namespace)
         engine = next((workload.server.line.engine for workload in item.workloads), "") if item else ""
         if engine:
@@ -247,7 +320,7 @@ def loaded(
 ) -> tuple[LoadedResource | None, tuple[Problem, ...]]:
     """Return an object as a resource without the replicas that it may have, and its problems."""
     kind = Kind(str(body["apiVersion"]), str(body["kind"]), model, "", namespaced=True)
-    value = without_nulls(as_written(copied(body)))
+    value = normalized(as_written(copied(body)))
     if isinstance(value.get("spec"), dict):
         # The API server sets replicas, and autoscalers change them: they are no declaration of a user.
         value["spec"].pop("replicas", None)
@@ -262,11 +335,11 @@ def loaded(
     return LoadedResource(resource, kind, file, line, location), ()
 
 
-def without_nulls(value: Json) -> Json:
-    """Return a value without nulls, which the API server drops."""
-    if isinstance(value, dict):
-        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
-    return [without_nulls(inner) for inner in value] if isinstance(value, list) else value
+def _unseen(source: LoadedResource, body: Object) -> Iterator[Problem]:
+    """Yield the texts with characters that are not seen or pass for others, as for manifests."""
+    for text in unseen_texts(as_written(copied(body))):
+        severity = Severity.WARNING if text.is_free else Severity.ERROR
+        yield source.problem(field_path(text.path), text.reason, severity, rule=RuleId.CHARACTER_UNSEEN)
 
 
 def _complete(body: Object, template: Object) -> None:

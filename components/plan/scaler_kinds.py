@@ -4,6 +4,7 @@ Sources: kubernetes/kubernetes v1.36.3, pkg/apis/autoscaling; kedacore/keda at 8
 apis/keda/v1alpha1/scaledobject_types.go; kedacore/http-add-on, operator/apis/http/v1alpha1.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
@@ -28,6 +29,9 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "memory": ("value",),
 }
 """Required metadata by type of the trigger."""
+_NUMBERS = ("threshold", "activationThreshold")
+"""Metadata of a Prometheus trigger that KEDA reads as numbers (pkg/scalers/prometheus_scaler.go)."""
+_TRIGGERS = "triggers"
 _BEHAVIOR = "advanced.horizontalPodAutoscalerConfig.behavior"
 
 
@@ -178,6 +182,17 @@ def _scaled_object_violations(spec: Object, name: str) -> Iterator[tuple[str, st
             if not trigger["metadata"].get(key):
                 reason = f"is required for a trigger of type {trigger['type']}; set it"
                 yield f"triggers[{position}].metadata.{key}", reason
+        for key in _NUMBERS if trigger["type"] == "prometheus" else ():
+            value = trigger["metadata"].get(key)
+            if value and not _is_number(value):
+                yield f"triggers[{position}].metadata.{key}", f"must be a number such as '5', found {value!r}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _http_violations(spec: Object, _name: str) -> Iterator[tuple[str, str]]:
@@ -217,7 +232,7 @@ class ScalerKind:
         own = self.fields.get(first.partition(".")[0], "")
         if not own:
             return path
-        return f"{own}[{rest.partition(']')[0]}]" if rest else own
+        return f"{own}[{rest.partition(']')[0]}]" if rest and own == _TRIGGERS else own
 
 
 SCALER_KINDS: Mapping[tuple[str, str], ScalerKind] = {
@@ -238,7 +253,7 @@ SCALER_KINDS: Mapping[tuple[str, str], ScalerKind] = {
         fields={
             "minReplicas": "minReplicaCount",
             "maxReplicas": "maxReplicaCount",
-            "metrics": "triggers",
+            "metrics": _TRIGGERS,
             "behavior": _BEHAVIOR,
         },
     ),

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from ..contract.documents.source import Location
 from ..contract.findings.ids import RuleId
-from ..contract.load import OtherObject
-from ..contract.problems import Problem, Severity
+from ..contract.load import LoadedResource, OtherObject
+from ..contract.problems import Problem, Severity, did_you_mean
+from ..contract.schema.live import normalized
 from ..fleet.autoscalers import Autoscaler
 from ..fleet.objects import HPA, Key, Object, copied
 from ..fleet.origins import Origin
@@ -19,14 +20,16 @@ from ..fleet.words import OtherKinds
 from ..fleet.workloads import Workload
 from .environment import Environment
 from .others import as_written, in_namespace, unusable_field
-from .running_objects import loaded, malformed, passed_workload, without_nulls
-from .scaler_kinds import REMOVED_HPAS, SCALER_KINDS
+from .running_objects import loaded, malformed, passed_workload
+from .scaler_kinds import REMOVED_HPAS, SCALED_OBJECT, SCALER_KINDS
 
 VERTICAL = ("autoscaling.k8s.io", "VerticalPodAutoscaler")
 """API group and kind of the autoscaler that changes the requests of pods."""
 _CHANGES_PODS = ("Auto", "Recreate", "InPlaceOrRecreate")
 """Update modes that evict pods; Initial changes new ones alone (kubernetes/autoscaler, vertical-pod-autoscaler)."""
+_UPDATE_MODES = ("Off", "Initial", *_CHANGES_PODS)
 _REQUESTS = ("cpu", "memory")
+_PAUSED = "autoscaling.keda.sh/paused-replicas"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +124,7 @@ def scaler_item(
     if source is None:
         return None, problems
     kind = SCALER_KINDS[source.kind.api_version, source.kind.kind]
-    written: Object = without_nulls(as_written(copied(body)))
+    written: Object = normalized(as_written(copied(body)))
     namespace = str(written["metadata"]["namespace"])
 
     def origin(path: str) -> Origin:
@@ -138,6 +141,9 @@ def scaler_item(
         "metadata": {"name": source.name, "namespace": namespace},
         "spec": kind.hpa_spec(written["spec"]),
     }
+    paused, pauses = _paused(written, source)
+    if paused is not None:
+        hpa["spec"] = {**kind.hpa_spec(written["spec"]), "minReplicas": paused, "maxReplicas": paused}
     scaler = Autoscaler(
         hpa,
         origin,
@@ -147,7 +153,27 @@ def scaler_item(
         is_written=True,
     )
     item = Rendered(source, source.kind.kind, source.name, namespace, autoscalers=(scaler,))
-    return item, (*problems, *violations)
+    return item, (*problems, *violations, *pauses)
+
+
+def _paused(body: Object, source: LoadedResource) -> tuple[int | None, tuple[Problem, ...]]:
+    """Return the replicas at which KEDA pauses an autoscaler, and what that means; None if it does not.
+
+    KEDA sets the replicas, and its HorizontalPodAutoscaler has no other bounds (kedacore/keda, GetPausedReplicaCount
+    in pkg/scaling/executor/scale_scaledobjects.go and controllers/keda/hpa.go).
+    """
+    text = (body["metadata"].get("annotations") or {}).get(_PAUSED)
+    if body["kind"] != SCALED_OBJECT or text is None:
+        return None, ()
+    path = f'metadata.annotations["{_PAUSED}"]'
+    if not text.isdecimal():
+        return None, (source.problem(path, f"must be a number of replicas, found {text!r}; correct or remove it"),)
+    replicas = int(text)
+    if replicas:
+        reason = f"is {replicas}: the triggers have no effect, and {replicas} run until the annotation is removed"
+        return replicas, (source.problem(path, reason, Severity.NOTE, rule=RuleId.FIELD_NO_EFFECT),)
+    reason = "is 0: all replicas end at once, and no request starts one until the annotation is removed"
+    return replicas, (source.problem(path, reason, Severity.WARNING, rule=RuleId.AUTOSCALING_ASLEEP),)
 
 
 def _with_known_target(item: Rendered, known: Iterable[Key]) -> Rendered:
@@ -287,6 +313,7 @@ def check_vertical(scalers: WrittenScalers, fleet: Fleet, namespace: str) -> Ite
         fleet: The rendered resources.
         namespace: Namespace of objects that set none.
     """
+    first: dict[Key, OtherObject] = {}
     for other in scalers.vertical:
         spec = other.value.get("spec")
         reference = spec.get("targetRef") if isinstance(spec, dict) else None
@@ -312,6 +339,19 @@ def check_vertical(scalers: WrittenScalers, fleet: Fleet, namespace: str) -> Ite
             continue
         policy = spec.get("updatePolicy")
         mode = str((policy.get("updateMode") if isinstance(policy, dict) else None) or "Auto")
+        if mode not in _UPDATE_MODES:
+            hint = did_you_mean(mode, _UPDATE_MODES)
+            reason = f"must be one of {', '.join(_UPDATE_MODES)}, found {mode!r}{hint}"
+            yield other.problem("spec.updatePolicy.updateMode", reason)
+        earlier = first.setdefault(target, other)
+        if earlier is not other:
+            yield other.problem(
+                "spec.targetRef",
+                f"VerticalPodAutoscaler {earlier.value['metadata']['name']!r} has the same target, and each pod "
+                "follows one of the two alone; keep one",
+                Severity.WARNING,
+                RuleId.AUTOSCALING_VERTICAL,
+            )
         if mode in _CHANGES_PODS:
             yield other.problem(
                 "spec.updatePolicy.updateMode",

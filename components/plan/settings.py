@@ -1,6 +1,8 @@
 """Typed settings of a fleet, read from a stack's file or passed to a component."""
 
+import functools
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema, model_validator
@@ -11,20 +13,23 @@ from ..checks.metrics.words import Adapter, Scrape
 from ..contract.base import combined_error
 from ..contract.findings.ids import FINAL, RuleId
 from ..contract.findings.ignoring import why_not_ignorable
-from ..contract.problems import did_you_mean
+from ..contract.problems import Problem, did_you_mean
 from ..contract.texts.durations import seconds
 from ..families import are_operated, operators, released, releases_of
 from ..fleet.autoscalers import TOLERANCE_SINCE
 from ..fleet.cloud import Cloud
+from ..fleet.instances import Instance, instances_beside
 from ..fleet.options import BoundClaim, ModelCache, Options, PodOverrides
 from ..fleet.timeouts import Waits
 from ..fleet.words import Edition, OtherKinds, Realization, WorkloadChoice
+from .costs.prices import OwnPrices
 from .environment import Environment
 from .prerequisites.needed import ClusterFacts, GpuStack, is_at_least
 from .prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 from .section import Flag, Section
 from .sections.access import FrontDoorSettings, HardeningSettings
 from .sections.images import ImageCacheSettings
+from .sections.instance_types import InstanceTypes, described_types
 from .sections.levels import LevelSettings
 from .sections.shapes import Read, ShapeSettings, known_shapes
 from .sections.timeouts import FleetTimeoutSettings
@@ -244,6 +249,8 @@ class FleetSettings(Section):
     model_shapes: dict[Annotated[str, Field(min_length=1)], ShapeSettings] = Field(default_factory=dict)
     """Shapes of models that the catalog does not contain, by the name that their server loads: a repository, a folder
     or a file. Default: none; whether such models fit is not checked."""
+    instance_types: InstanceTypes = Field(default_factory=dict)
+    """Instance types that the tables do not have yet, by name, such as p6e-gb200.36xlarge. Default: none."""
     file: str = Field(default="<program>", exclude=True)
     """File name for messages; not a setting."""
 
@@ -262,6 +269,11 @@ class FleetSettings(Section):
     def cloud_environment(self) -> Cloud | None:
         """The cloud that models run on; None without one."""
         return None
+
+    @functools.cached_property
+    def types(self) -> Mapping[str, Instance]:
+        """The instance types that these settings describe, by name."""
+        return described_types(self.instance_types)
 
     @property
     def is_operated(self) -> bool:
@@ -337,6 +349,16 @@ class FleetSettings(Section):
         Args:
             read: Reads the files that the settings name; None if they must not be read.
         """
+        with instances_beside(self.types):
+            return self._environment(read)
+
+    def _environment(self, read: Read | None) -> Environment:
+        prices: OwnPrices | None = None
+        price_problems: tuple[Problem, ...] = ()
+        if self.prices:
+            from .costs.price_file import own_prices  # few environments have prices of their own
+
+            prices, price_problems = own_prices(self.prices, self.file, read)
         return Environment(
             options=self.options(),
             metrics=self.metrics(),
@@ -357,4 +379,7 @@ class FleetSettings(Section):
             shapes=known_shapes(self.model_shapes, self.file, read),
             file=self.file,
             waits=self.waits(),
+            prices=prices,
+            price_problems=price_problems,
+            types=self.types,
         )

@@ -1,10 +1,10 @@
 """The HTML report of a load: one file without scripts or external resources, with plots on one time axis."""
 
-import html
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from components.contract.texts.outputs import html_text
 from toolkit.plotting.pictures import finish, picture, plain_text
 
 from ..control_api import NoteKind
@@ -155,7 +155,7 @@ def page(summary: LoadSummary, fleet: FleetSummary | None, title: str) -> str:
     Raises:
         UserError: matplotlib is missing.
     """
-    head = html.escape(title)
+    head = html_text(title)
     speed = fleet.speed if fleet else 1
     lines = [*sentences(summary), *(fleet_sentences(fleet) if fleet else ()), *machine_sentences(summary, speed)]
     latencies = _table(("milliseconds", *_COLUMNS), latency_rows(summary, speed))
@@ -168,7 +168,7 @@ def page(summary: LoadSummary, fleet: FleetSummary | None, title: str) -> str:
         '<meta name=viewport content="width=device-width, initial-scale=1">\n'
         "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         f"<title>{head}</title>\n<style>{_STYLE}</style>\n<h1>{head}</h1>\n"
-        + "".join(f"<p>{html.escape(line.strip())}</p>\n" for line in lines)
+        + "".join(f"<p>{html_text(line.strip())}</p>\n" for line in lines)
         + latencies
         + fleet_table
         # Focusable, so that the keyboard can scroll it in a narrow window.
@@ -178,9 +178,9 @@ def page(summary: LoadSummary, fleet: FleetSummary | None, title: str) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    columns = "".join(f"<th scope=col>{html.escape(name)}</th>" for name in head)
+    columns = "".join(f"<th scope=col>{html_text(name)}</th>" for name in head)
     body = "".join(
-        f"<tr><th scope=row>{html.escape(name)}</th>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+        f"<tr><th scope=row>{html_text(name)}</th>{''.join(f'<td>{html_text(cell)}</td>' for cell in cells)}</tr>"
         for name, *cells in rows
     )
     return f"<div class=scroll><table><thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table></div>\n"

@@ -35,7 +35,7 @@ def read_trace(path: Path) -> list[DueRequest]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"--trace: {path}: {getattr(error, 'strerror', None) or 'is not UTF-8 text'}", 2) from None
-    rows = _json_rows(path, text) if path.suffix in (".jsonl", ".ndjson", ".json") else _csv_rows(text)
+    rows = _json_rows(path, text) if path.suffix in (".jsonl", ".ndjson", ".json") else _csv_rows(path, text)
     requests = [_request(path, line, row) for line, row in rows]
     if not requests:
         raise UserError(f"--trace: {path}: has no requests", 2)
@@ -43,10 +43,13 @@ def read_trace(path: Path) -> list[DueRequest]:
     return sorted((replace(request, at=request.at - start) for request in requests), key=lambda request: request.at)
 
 
-def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _csv_rows(path: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     reader = csv.DictReader(text.splitlines(), skipinitialspace=True)
-    for row in reader:
-        yield reader.line_num, row
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise UserError(f"--trace: {path}:{reader.line_num}: is not CSV: {error}", 2) from None
 
 
 def _json_rows(path: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:

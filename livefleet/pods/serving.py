@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
@@ -11,8 +12,8 @@ from .ports import Loopback, LoopbackConnection, LoopbackPort
 
 Engine = Callable[[LivePod, web.Request], Awaitable[web.StreamResponse]]
 LINGER_SECONDS = 5.0
-"""Real seconds for which a terminating pod accepts requests, until clients know of its end. In a cluster, a preStop
-hook that sleeps has this purpose."""
+"""Real seconds without a new request after which a terminating pod accepts no more: clients know of its end. In a
+cluster, preStop hooks wait for that (``components/engines/draining.py``)."""
 
 _PAUSE = 0.01
 _POLL_SECONDS = 0.2
@@ -38,6 +39,7 @@ class ServingPod:
         self.ended = False
         self.running = 0
         self._engine, self._route = engine, route
+        self._arrived = time.monotonic()
         self._idle = asyncio.Event()
         self._idle.set()
 
@@ -47,6 +49,7 @@ class ServingPod:
     async def answer(self, request: web.Request) -> web.StreamResponse:
         """Answer a request as the engine of this pod."""
         self.running += 1
+        self._arrived = time.monotonic()
         self._idle.clear()
         try:
             return await self._engine(self.live, request)
@@ -84,7 +87,7 @@ class ServingPod:
         await self._idle.wait()
 
     async def drain(self, grace: float) -> None:
-        """Accept late requests for a moment, finish the running ones, then end.
+        """Accept requests while more arrive, finish the running ones, then end.
 
         Args:
             grace: Simulated seconds after which running requests are aborted; 0 for an engine that aborts them on
@@ -94,9 +97,14 @@ class ServingPod:
             self.kill()
             return
         self.terminating = True
-        end = self.live.clock() + grace
-        await asyncio.sleep(LINGER_SECONDS)
+        begin = self._arrived = time.monotonic()
+        while (left := min(self._arrived + LINGER_SECONDS, begin + grace) - time.monotonic()) > 0:
+            await asyncio.sleep(left)
+        # Clients learn of the end in real time. At any speed, this takes as much of the grace as in a cluster.
+        end = self.live.clock() + grace - (time.monotonic() - begin)
         self.port.close()
+        # What has arrived on accepted connections is read first, if this process was busy.
+        await asyncio.sleep(_PAUSE)
         for connection in tuple(self.port.connections):
             if not connection.receiving:
                 connection.force_close()

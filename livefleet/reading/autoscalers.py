@@ -35,7 +35,7 @@ def _rest_reason(planned: "Plan", scaler: Autoscaler) -> str:
     if scaler.operated:
         return ""
     if scaler.replacement is not None:
-        return f"what follows a {scaler.body['kind']} does not run on the workbench"
+        return f"what follows {scaler.body['kind']}s does not run on the workbench"
     if scaler.apis == {RESOURCE_METRICS}:
         return "nothing on the workbench uses CPU or memory"
     # External metrics that no simulated engine emits; those of gateways need a real one.

@@ -24,6 +24,11 @@ _PRICES = Prices(default_provider().prices.region)
 
 def fleet_of(stack: str, planned: "Plan") -> LiveFleet:
     """Return the simulated fleet of a plan."""
+    with planned.environment.with_types():
+        return _fleet_of(stack, planned)
+
+
+def _fleet_of(stack: str, planned: "Plan") -> LiveFleet:
     return LiveFleet(
         stack=stack,
         workloads=served_workloads(planned),

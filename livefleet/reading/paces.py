@@ -119,7 +119,8 @@ def _measured(planned: "Plan") -> dict[str, "ModelVariant"]:
     """Return the variants with measured profiles, by the workload that they scale."""
     by_workload: dict[str, ModelVariant] = {}
     for item, scaler in planned.fleet.autoscalers:
-        for variant in variants([item.source]):
+        # Autoscalers that are manifests of their own are of no family, and describe no variant.
+        for variant in variants([] if scaler.is_written else [item.source]):
             _, namespace, name = scaler.target
             by_workload[f"{namespace}/{name}"] = variant
     return by_workload

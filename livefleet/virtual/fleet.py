@@ -48,11 +48,13 @@ class VirtualScaler:
         spec: Its rendered spec.
         gauges: Each metric that it reads, by name.
         interval: Scrape interval of the metrics.
+        zeros: The metrics that are 0 while no pod has a value; without a value of any other, the replicas stay.
     """
 
     spec: Object
     gauges: Mapping[str, Gauge]
     interval: float = 15.0
+    zeros: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

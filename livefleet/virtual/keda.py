@@ -11,13 +11,17 @@ from .fleet import Gauge, VirtualScaler
 
 _MOST_REPLICAS = 100
 """KEDA's default of ``maxReplicaCount``."""
+_FALSE = ("0", "f", "F", "false", "False", "FALSE")
+"""Values of ``ignoreNullValues`` that turn it off (``strconv.ParseBool``); it is on by default
+(pkg/scalers/prometheus_scaler.go)."""
 
 
 def scaler_of(spec: Mapping[str, Any], queries: Mapping[str, Gauge], interval: float) -> VirtualScaler | str:
     """Return the autoscaler of a ScaledObject, or why it is not simulated.
 
     Its replicas never become 0, so KEDA's own loop, with its cooldown and activation, does not change them: the HPA
-    does. Without a series the HPA keeps the replicas, and so does the fallback in its accepted form.
+    does. Without a series a trigger is 0 by default. With ``ignoreNullValues: "false"`` it fails, and the HPA keeps
+    the replicas, as does the fallback in its accepted form.
 
     Args:
         spec: The spec of the ScaledObject.
@@ -30,25 +34,27 @@ def scaler_of(spec: Mapping[str, Any], queries: Mapping[str, Gauge], interval: f
         return "its ScaledObject scales below one replica or to idleReplicaCount, which is not simulated"
     if advanced.get("scalingModifiers"):
         return "its ScaledObject has scalingModifiers, which are not simulated"
-    if fallback and (fallback.get("behavior") != "currentReplicasIfHigher" or int(fallback["replicas"]) > least):
+    if fallback and (
+        fallback.get("behavior") != "currentReplicasIfHigher" or int(fallback.get("replicas", 0)) > least
+    ):
         return (
             "the fallback of its ScaledObject is not simulated; it must have behavior currentReplicasIfHigher, and "
             "no more replicas than minReplicaCount"
         )
     metrics: list[Object] = []
     gauges: dict[str, Gauge] = {}
+    zeros: list[str] = []
     for position, trigger in enumerate(spec["triggers"]):
         metadata, kind = trigger["metadata"], trigger["type"]
         if kind != "prometheus":
             return f"its ScaledObject has a trigger of type {kind}; only prometheus is simulated"
-        gauge = queries.get(metadata["query"])
+        query = metadata.get("query", "")
+        gauge = queries.get(query)
         if gauge is None:
-            return f"its ScaledObject has a query that is not simulated: {metadata['query']}"
-        if metadata.get("ignoreNullValues") != "false":
-            return (
-                "its ScaledObject takes a missing series for 0, which is not simulated; set ignoreNullValues: 'false'"
-            )
+            return f"its ScaledObject has a query that is not simulated: {query}"
         name = f"s{position}-prometheus"
+        if metadata.get("ignoreNullValues") not in _FALSE:
+            zeros.append(name)
         average = trigger.get("metricType", "AverageValue") == "AverageValue"
         target = {
             "type": "AverageValue" if average else "Value",
@@ -62,4 +68,4 @@ def scaler_of(spec: Mapping[str, Any], queries: Mapping[str, Gauge], interval: f
         "metrics": metrics,
     }
     behavior = (advanced.get("horizontalPodAutoscalerConfig") or {}).get("behavior")
-    return VirtualScaler({**hpa, "behavior": behavior} if behavior else hpa, gauges, interval)
+    return VirtualScaler({**hpa, "behavior": behavior} if behavior else hpa, gauges, interval, tuple(zeros))

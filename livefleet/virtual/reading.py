@@ -44,6 +44,11 @@ def virtual_fleet(stack: str, planned: "Plan", bill: "Bill | None" = None) -> Vi
         planned: Its plan.
         bill: Its bill, with the prices of its nodes; by default on-demand prices.
     """
+    with planned.environment.with_types():
+        return _virtual_fleet(stack, planned, bill)
+
+
+def _virtual_fleet(stack: str, planned: "Plan", bill: "Bill | None") -> VirtualFleet:
     served = {workload.key: workload for workload in served_workloads(planned)}
     groups = tuple(planned.groups)
     policy = _policy(planned)
@@ -121,6 +126,8 @@ def _scaler(planned: "Plan", autoscaler: Autoscaler, reader: Scaler | None, inte
     """Return an autoscaler, or why it is not simulated."""
     if autoscaler.operated:
         return "its autoscaler is the controller of its operator, which is not simulated here"
+    if autoscaler.is_written and autoscaler.reads_pods:
+        return f"its {autoscaler.body['kind']} scales on requests at the proxy of KEDA, which is not simulated"
     if autoscaler.replacement is not None and reader is not None:
         if not reader.target.workload.replicas:
             return "KEDA's start of a workload without replicas is not simulated"

@@ -22,6 +22,7 @@ class ScalerPasses:
 
     def __init__(self, workload: RunningWorkload, scaler: VirtualScaler) -> None:
         self._workload, self._names = workload, tuple(scaler.gauges)
+        self._zeros = frozenset(scaler.zeros)
         self._controller = HpaController(read_spec(scaler.spec, {}))
         self._external = any(metric["type"] == "External" for metric in scaler.spec["metrics"])
 
@@ -31,13 +32,15 @@ class ScalerPasses:
         sampled = [replica.sample for replica in workload.replicas if replica.sample is not None]
         pending = sum(replica.stage is ReplicaStage.PENDING for replica in workload.replicas)
         totals = {name: sum((Fraction(sample[name]) for sample in sampled), Fraction(0)) for name in self._names}
+        if not sampled:
+            totals = {name: total for name, total in totals.items() if name in self._zeros}
         if self._external:
             # One value for all pods: which pods it comes from does not matter, and a target per replica counts all.
             ready = len(workload.ready)
-            reading = TargetReading(totals if sampled else {}, ready, starting=len(workload.replicas) - ready)
+            reading = TargetReading(totals, ready, starting=len(workload.replicas) - ready)
         else:
             reading = TargetReading(
-                totals if sampled else {},
+                totals,
                 ready=len(sampled),
                 starting=pending,
                 silent=len(workload.replicas) - len(sampled) - pending,

@@ -19,7 +19,7 @@ from tests.engine.support import Stack, config_map, kube_object, register
 from toolkit.kube import Kube
 from workbench.cli import app
 from workbench.cluster.cluster import Running
-from workbench.engine.ejecting import KUBECTL, plain_objects
+from workbench.engine.ejecting import KUBECTL, in_usual_order, plain_objects
 from workbench.engine.state import State
 from workbench.errors import WorkbenchError
 
@@ -92,7 +92,7 @@ def test_a_fleet_that_was_adopted_and_left_can_be_adopted_again(
     for path in sorted(manifests.iterdir()):
         for body in yaml.safe_load_all(path.read_text()):
             applied = kube.apply(body, manager=KUBECTL, force=False)
-            names = [entry["manager"] for entry in applied["metadata"]["managedFields"]]
+            names = [entry["manager"] for entry in applied["metadata"].get("managedFields") or ()]
             # Nothing but the name is declared of a Namespace, which has no owner.
             assert body["kind"] == "Namespace" or KUBECTL in names
             assert "inference-platform-workbench" not in names
@@ -175,3 +175,48 @@ def test_an_existing_folder_is_refused(tmp_path: Path) -> None:
     done = run("eject", tmp_path, "--stack", "dev")
     assert isinstance(done.exception, WorkbenchError)
     assert "exists; choose another folder" in str(done.exception)
+
+
+def test_what_is_refused_writes_nothing(cluster: Running, running: str, tmp_path: Path) -> None:
+    folder, manifests = tmp_path / "fleet", tmp_path / "manifests"
+    adopt(cluster, running, folder)
+    assert engine_run(folder, "dev", "up").ok
+    words = ("eject", manifests, "--stack", "dev", "--engine", "local", "--cwd", folder)
+    refused = run(*words)  # without a terminal that could confirm
+    assert isinstance(refused.exception, WorkbenchError)
+    assert not manifests.exists()
+
+    (folder / "other").write_text(Path(cluster.kubeconfig).read_text().replace(cluster.server, "https://127.0.0.1:1"))
+    stack = folder / "Pulumi.dev.yaml"
+    stack.write_text(stack.read_text().replace(str(cluster.kubeconfig), "other"))
+    refused = run(*words, "--yes")
+    assert isinstance(refused.exception, WorkbenchError)
+    assert not manifests.exists()
+    with State(folder / ".workbench/stacks", "dev") as state:
+        assert state.rows()
+
+
+@pytest.mark.parametrize(
+    ("manifest", "ordered"),
+    [
+        (
+            {
+                "spec": {"b": 1, "replicas": 2},
+                "metadata": {"namespace": "n", "name": "a"},
+                "kind": "K",
+                "apiVersion": "v1",
+            },
+            ["apiVersion", "kind", "metadata", "name", "namespace", "spec", "replicas", "b"],
+        ),
+        ({"l": [{"env": 1, "args": 2, "name": "c", "image": "i"}]}, ["l", "name", "image", "args", "env"]),
+    ],
+)
+def test_keys_are_in_the_usual_order(manifest: dict[str, Any], ordered: list[str]) -> None:
+    def keys(value: Any) -> Iterator[str]:
+        for key, inner in value.items() if isinstance(value, dict) else ():
+            yield key
+            yield from keys(inner)
+        for item in value if isinstance(value, list) else ():
+            yield from keys(item)
+
+    assert [*keys(in_usual_order(manifest))] == ordered

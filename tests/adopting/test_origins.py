@@ -42,7 +42,7 @@ def rendered() -> list[Object]:
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": "a.example.com"},
-        "spec": {},
+        "spec": {"group": "example.com", "versions": [{"name": "v1", "served": True, "storage": True}]},
     }
     model = deployment("chat", "models", envFrom=[{"secretRef": {"name": "hf"}}])
     hook = config_map("test", annotations={"helm.sh/hook": "test"})
@@ -255,3 +255,26 @@ def test_kubectl_builds_a_kustomization(tmp_path: Path) -> None:
     done = run(tmp_path / "fleet", "--kustomize", overlay)
     assert done.exit_code == 0, done.output
     assert manifests(tmp_path / "fleet") == {"prod/eu-chat.yaml": ["Service/eu-chat", "Deployment/eu-chat"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "note", "warned"),
+    [
+        ("chat", "x\u200by", True),
+        ("ch\u202eat", "x\u200by", True),
+        ("chat", "zwei", False),
+        ("ch\u202eat", "zwei", False),
+    ],
+)
+def test_texts_with_characters_that_are_not_seen_are_warnings(
+    tmp_path: Path, name: str, note: str, *, warned: bool
+) -> None:
+    """Also of an object whose manifest ignores the rule, because an error of it runs already."""
+    body = deployment("chat", "models", args=["--model", "a/b", "--served-model-name", name])
+    body["metadata"]["annotations"] = {"note": note}
+    (tmp_path / "in.yaml").write_text(yaml.safe_dump(body))
+    words = ("--from", tmp_path / "in.yaml", "--dry-run", tmp_path / "out")
+    warning = "Deployment/chat: metadata.annotations.note: contains U+200B (ZERO WIDTH SPACE), which is not seen"
+    assert (f"warning: adopted: {warning}" in run(*words).stdout) == warned
+    report = json.loads(run(*words, "--output", "json").stdout)
+    assert [each.partition("; ")[0] for each in report["warnings"]] == [f"adopted: {warning}"] * warned

@@ -16,7 +16,7 @@ from components.plan.prerequisites.charts import charts
 from components.plan.prerequisites.prometheus import PROMETHEUS_PORT, PROMETHEUS_URL
 from components.plan.settings import Prerequisites
 from tests.charts.nodes import PROVISIONERS, labels, selected, tolerated
-from tests.charts.rendering import Rendered
+from tests.charts.rendering import Helm, Rendered
 from tests.charts.variants import USUAL
 from tests.resources.prerequisites.test_components import RULES
 
@@ -200,6 +200,26 @@ class TestGpuOperator:
         monitor = rendered("gpu-operator").one("ClusterPolicy", "cluster-policy")["spec"]["dcgmExporter"]
         assert monitor["enabled"] is True
         assert (monitor["serviceMonitor"]["enabled"], monitor["serviceMonitor"]["honorLabels"]) == (True, True)
+
+
+class TestExistingMonitoring:
+    """The charts as others install them, with the facts of ``tests/monitoring/test_existing.py``."""
+
+    def test_prometheus_selects_by_the_label_of_its_release(self, helm: Callable[[str], Helm]) -> None:
+        (prometheus,) = helm("prometheus").render({}).of("Prometheus")
+        assert prometheus["spec"]["podMonitorSelector"] == {
+            "matchLabels": {"release": charts()["prometheus"].release}
+        }
+        assert prometheus["spec"]["podMonitorNamespaceSelector"] == {}
+
+    def test_the_adapter_reads_the_rules_of_the_existing_config_map(self, helm: Callable[[str], Helm]) -> None:
+        rendered = helm("prometheus-adapter").render({"rules": {"existing": "models"}})
+        assert rendered.of("ConfigMap") == []
+        pod = rendered.one("Deployment", "prometheus-adapter")["spec"]["template"]["spec"]
+        (volume,) = [each for each in pod["volumes"] if "configMap" in each]
+        (mount,) = [each for each in pod["containers"][0]["volumeMounts"] if each["name"] == volume["name"]]
+        assert volume["configMap"]["name"] == "models"
+        assert f"--config={mount['mountPath'].rstrip('/')}/config.yaml" in pod["containers"][0]["args"]
 
 
 def test_dcgms_series_keep_the_names_of_the_pods(rendered: Render) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.cluster.waiting import Json, eventually, gone
-from toolkit.kube import Kube
+from toolkit.kube import Kube, KubeError
 
 
 @pytest.fixture(scope="module")
@@ -250,3 +250,15 @@ def test_who_schedules(kube: Kube, namespace: str, node: str) -> None:
 
     expected = {"default-scheduler": node, "volcano": node, "somebody-else": None}
     eventually(lambda: places() == expected, "places")
+
+
+def test_privileged_containers_run_unless_their_namespace_forbids_them(kube: Kube, namespace: str) -> None:
+    container = {"name": "server", "image": "vllm/vllm-openai", "securityContext": {"privileged": True}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": namespace}}
+    kube.create({**pod, "spec": {"containers": [container]}}, dry_run=True)
+    labels = {"pod-security.kubernetes.io/enforce": "baseline"}
+    kube.apply(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": labels}}, manager="test"
+    )
+    with pytest.raises(KubeError, match="privileged"):
+        kube.create({**pod, "spec": {"containers": [container]}}, dry_run=True)

@@ -110,7 +110,8 @@ def _written() -> Iterator[Object]:
     helm["metadata"]["labels"] = {"app.kubernetes.io/managed-by": "Helm", "helm-release-name": "vllm"}
     helm["metadata"]["annotations"] = {"meta.helm.sh/release-name": "vllm"}
     yield helm
-    yield _moved(deployment("web", container(image="nginx:1.29", args=[])), OTHER)
+    yield _moved(deployment("web", container(image="nginx:1.29", args=[], resources={})), OTHER)
+    yield _moved(deployment("not-known", container(image="nginx:1.29", args=[])), OTHER)
     predictor = {"model": {"modelFormat": {"name": "huggingface"}, "storageUri": "hf://a/b"}}
     yield an_object("serving.kserve.io/v1beta1", "InferenceService", "predicted", OTHER, predictor=predictor)
     template = {"containers": [{"name": "main"}]}
@@ -138,10 +139,8 @@ def _serves(body: Object) -> bool:
     kind = kinds().find(body["apiVersion"], body["kind"])
     if kind is not None:
         return member_of(kind)[1].serves
-    return body["metadata"]["name"] in ("by-hand", "by-helm", "predicted", "large") and body["kind"] not in (
-        "Service",
-        "HorizontalPodAutoscaler",
-    )
+    names = ("by-hand", "by-helm", "not-known", "predicted", "large")
+    return body["metadata"]["name"] in names and body["kind"] not in ("Service", "HorizontalPodAutoscaler")
 
 
 def found_in(snapshot: ClusterSnapshot) -> list[Identity]:
@@ -244,7 +243,10 @@ def test_the_documented_role_grants_get_and_list_alone() -> None:
     assert ("", "secrets") not in granted
     assert not any("*" in pair for pair in granted)
     needed = {(api.rpartition("/")[0], kind.plural) for kind in read_kinds() for api in kind.apis}
-    assert granted == needed | {("apiextensions.k8s.io", "customresourcedefinitions")}
+    # ConfigMaps are only read by the names that servers give.
+    by_name = {("", "configmaps")}
+    assert granted == needed | by_name | {("apiextensions.k8s.io", "customresourcedefinitions")}
+    assert [rule["verbs"] for rule in ROLE["rules"] if "configmaps" in rule["resources"]] == [["get"]]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """Waiting for what controllers do."""
 
+import http
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -27,7 +29,17 @@ def gone(kube: Kube, api_version: str, kind: str, name: str, namespace: str | No
     try:
         kube.get(api_version, kind, name, namespace)
     except KubeError as error:
-        if error.status == 404:
+        if error.status == http.HTTPStatus.NOT_FOUND:
             return True
         raise
     return False
+
+
+@contextmanager
+def unless_gone() -> Iterator[None]:
+    """Tolerate that a controller has deleted an object after it was listed."""
+    try:
+        yield
+    except KubeError as error:
+        if error.status != http.HTTPStatus.NOT_FOUND:
+            raise

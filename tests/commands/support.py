@@ -2,8 +2,9 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
+
+from tests import preloaded
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,9 +17,7 @@ def workbench(
     columns: int = 200,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command; what it reads from stdin is ``text``."""
-    command = [sys.executable, "-m", "workbench", *map(str, arguments)]
     given = text.encode() if isinstance(text, str) else text
     env = {**os.environ, "COLUMNS": str(columns), "NO_COLOR": "1"}
     env |= {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": encoding}
-    done = subprocess.run(command, cwd=cwd, env=env, input=given, capture_output=True, check=False)
-    return subprocess.CompletedProcess(command, done.returncode, done.stdout.decode(), done.stderr.decode())
+    return preloaded.run(*arguments, cwd=cwd, env=env, given=given)

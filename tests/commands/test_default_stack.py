@@ -199,5 +199,5 @@ def test_no_passphrase_is_needed_to_check_manifests(split: Path) -> None:
 def test_destroy_guesses_no_stack_but_local(project: Path) -> None:
     """The only stack may be the one of production."""
     done = workbench("destroy", "--yes", "--engine", "local", cwd=with_stacks(project, "prod"))
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "stack 'local' has no Pulumi.local.yaml; stacks with settings: prod" in done.stderr

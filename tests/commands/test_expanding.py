@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from components.contract.texts.hidden import HIDDEN
 from components.families import parse
 from tests.families.kthena.booster.support import Object, backend, booster, pair, worker
 from tests.fleet.test_command import render
@@ -95,7 +96,7 @@ def test_secrets_are_masked(written: Any) -> None:
     for option in ("--expand", "--literal"):
         done = render(option, written(booster("m", backend(workers=[worker(**SERVED)], env=env))))
         assert "hf_abcdefg" not in done.stdout + done.stderr
-        assert "[secret]" in done.stdout
+        assert HIDDEN.search(done.stdout)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_a_table_lists_the_cheapest_first() -> None:
     done = workbench("fit", MODEL, "--max-len", "8192", "--users", "40", "--stack", "none", columns=80)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("Qwen/Qwen2.5-7B-Instruct fits 10 GPU types, from $")
+    assert lines[0].startswith("Qwen/Qwen2.5-7B-Instruct fits 11 GPU types, from $")
     assert "vllm 0.20.0, 8,192 tokens a request, 40 users, on demand in us-east-1" in lines
     assert ["GPU", "INSTANCE", "FITS", "USERS", "$/MONTH"] in [line.split() for line in lines]
     assert max(map(len, lines)) <= 80
@@ -44,20 +44,23 @@ def test_a_table_lists_the_cheapest_first() -> None:
     assert usd == sorted(usd, key=lambda price: (price is None, price))
     text = words("fit", MODEL, "--max-len", "8192", "--users", "40", "--details")
     assert "Nine of ten published measurements are at most 1.25 times faster or 1.6 times slower." in text
-    assert "not offered: T4 16 GiB, V100 16 GiB, V100 32 GiB: it does not compute bfloat16" in text
+    # CUDA_SUPPORTED_ARCHS of vLLM 0.20.0 starts at 7.5; a T4 computes bfloat16 models in float16.
+    assert (
+        "not offered: V100 16 GiB, V100 32 GiB: vllm v0.20.0 computes models from compute capability 7.5 on" in text
+    )
 
 
 def test_a_month_is_730_hours_of_the_whole_nodes_beside_the_share_that_is_used() -> None:
-    """Prices of p4d.24xlarge, of whose eight GPUs one is used, and of g6.xlarge, which has one."""
+    """Prices of g4dn.12xlarge, of whose four GPUs two are used, and of g6.xlarge, which has one."""
     options = {option["instanceType"]: option for option in answer(MODEL)["options"]}
-    shared, whole = options["p4d.24xlarge"], options["g6.xlarge"]
+    shared, whole = options["g4dn.12xlarge"], options["g6.xlarge"]
     assert shared["usdPerMonth"] == pytest.approx(shared["usdPerHour"] * 730, abs=0.01)
-    assert shared["usdPerMonthOfReplicas"] == pytest.approx(shared["usdPerMonth"] / 8, abs=0.01)
+    assert shared["usdPerMonthOfReplicas"] == pytest.approx(shared["usdPerMonth"] / 2, abs=0.01)
     lines = workbench("fit", MODEL).stdout.splitlines()
-    prices = {line.split()[2]: line.split(maxsplit=6)[6] for line in lines if line.split()[2:3] == ["p4d.24xlarge"]}
+    prices = {line.split()[2]: line.split(maxsplit=6)[6] for line in lines if line.split()[2:3] == ["g4dn.12xlarge"]}
     text = f"{shared['usdPerMonthOfReplicas']:,.0f} of {shared['usdPerMonth']:,.0f}"
-    assert prices == {"p4d.24xlarge": text}
-    assert any(line.startswith(f"{text}: the share of p4d.24xlarge that the model uses") for line in lines)
+    assert prices == {"g4dn.12xlarge": text}
+    assert any(line.startswith(f"{text}: the share of g4dn.12xlarge that the model uses") for line in lines)
     assert any(line.split()[2:] == ["g6.xlarge", "2.4", "GiB", "2", f"{whole['usdPerMonth']:,.0f}"] for line in lines)
 
 
@@ -88,7 +91,7 @@ def test_blanks_do_not_make_a_number() -> None:
 def test_details_have_every_instance_type() -> None:
     types = [option["instanceType"] for option in answer(MODEL)["options"]]
     text = workbench("fit", MODEL, "--details").stdout
-    assert len(types) == 40
+    assert len(types) == 42
     assert all(f" {name} " in text for name in types)
     assert all(title in text for title in ("CACHE GIB", "CONTEXT", "TOKENS/S", "$/1M TOKENS", "TP x PP", "$/HOUR"))
 
@@ -132,6 +135,52 @@ def test_what_does_not_fit_ends_with_1_and_says_by_how_much() -> None:
     assert answer(*flags, "--max-len", str(longest))["options"][0]["longestContext"] == longest
     longer = answer(*flags, "--max-len", str(longest + 64), code=1)
     assert not longer["options"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        # One H100 is on p5.4xlarge, eight are on p5.48xlarge.
+        (
+            ("deepseek-ai/DeepSeek-V3", "--gpu", "8xH100"),
+            "does not fit 8 x H100 80 GiB (p5.4xlarge, p5.48xlarge): short by",
+        ),
+        (("Qwen/Qwen3-8B", "--gpu", "16xL4"), "an instance has 8 of them, not 16"),
+        # 1536 / 8 is no multiple of the 128 numbers of a quantization block.
+        (("MiniMaxAI/MiniMax-M2.5", "--gpu", "8xH100"), "or add --enable-expert-parallel, which keeps experts whole"),
+        (
+            ("openai/gpt-oss-20b", "--gpu", "T4", "--max-len", "4096"),
+            "vllm v0.20.0 computes mxfp4 from compute capability 8.0",
+        ),
+        (
+            ("Qwen/Qwen2.5-1.5B-Instruct", "--gpu", "T4", "--engine", "vllm==0.7.3", "--max-len", "4096"),
+            "add --arg=--dtype=half",
+        ),
+    ],
+)
+def test_a_refusal_says_what_is_missing(arguments: tuple[str, ...], text: str) -> None:
+    assert text in words("fit", *arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("MiniMaxAI/MiniMax-M2.5", "--gpu", "8xH100", "--arg=--enable-expert-parallel"),
+        ("Qwen/Qwen2.5-1.5B-Instruct", "--gpu", "T4", "--max-len", "4096"),
+        (
+            "Qwen/Qwen2.5-1.5B-Instruct",
+            "--gpu",
+            "T4",
+            "--engine",
+            "vllm==0.7.3",
+            "--max-len",
+            "4096",
+            "--arg=--dtype=half",
+        ),
+    ],
+)
+def test_the_remedies_of_refusals_are_accepted(arguments: tuple[str, ...]) -> None:
+    assert workbench("fit", *arguments).returncode == 0
 
 
 def test_terms_add_up_to_the_verdict() -> None:

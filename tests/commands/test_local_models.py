@@ -55,6 +55,17 @@ def test_a_configuration_makes_a_verdict(folder: Path, path: str, name: str) -> 
     assert "not checked" not in done.stdout
 
 
+@pytest.mark.parametrize("command", ["validate", "plan"])
+def test_strict_fails_on_models_that_are_not_checked(command: str) -> None:
+    reason = "Playground/p: memory not checked: unknown model acme/assistant"
+    strict = workbench(command, "-", "--strict", text=manifest())
+    assert strict.returncode == 1
+    assert reason in " ".join((strict.stdout + strict.stderr).split())
+    assert workbench(command, "-", text=manifest()).returncode == 0
+    known = workbench(command, "-", "--strict", text=manifest(model="Qwen/Qwen3-0.6B"))
+    assert (known.returncode, "--strict" in known.stdout + known.stderr) == (0, False)
+
+
 def test_files_beside_it_tell_the_size_of_the_weights(folder: Path) -> None:
     index = {"metadata": {"total_size": 5 * GIB}, "weight_map": {}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")

@@ -1,6 +1,7 @@
 """``workbench migrate``: diffs, files in place, losses, projects, and texts that keep their formatting."""
 
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,29 @@ def test_a_diff_by_default(manifest: Path) -> None:
     assert "-  backends:" in done.stdout
     assert "+  backend:" in done.stdout
     assert manifest.read_text() == BOOSTER + OTHER
+
+
+@pytest.mark.parametrize(
+    "other",
+    [f"data: {{a: {'9' * 5000}}}", "metadata: [x]", "metadata: {name: {a: b}}", "data: {a: 0o7, b: =}"],
+    ids=["digits", "metadata", "name", "values"],
+)
+def test_objects_of_other_apis_may_hold_anything(manifest: Path, other: str) -> None:
+    kept = f"---\napiVersion: v1\nkind: ConfigMap\n{other}\n"
+    manifest.write_text(f"{BOOSTER}{OTHER}{kept}")
+    done = workbench("migrate", manifest, "--release", "kthena=v1.0.0", "--write")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert manifest.read_text().endswith(kept)
+
+
+def test_a_number_in_a_document_that_is_edited(manifest: Path) -> None:
+    number = f"apiVersion: v1\nkind: ConfigMap\na: {'9' * 5000}\n"
+    items = "".join(textwrap.indent(text, "  ").replace("  ", "- ", 1) for text in (BOOSTER, number))
+    manifest.write_text(f"{OTHER}---\napiVersion: v1\nkind: List\nitems:\n{items}")
+    done = workbench("migrate", manifest, "--release", "kthena=v1.0.0")
+    assert done.returncode == 1
+    line = len(manifest.read_text().splitlines())
+    assert f"model.yaml:{line}: the number has 5000 digits; put it in quotes" in done.stderr
 
 
 def test_in_place_with_comments_and_formatting(manifest: Path) -> None:
@@ -109,6 +133,17 @@ def test_rules_in_comments_are_no_document_markers(manifest: Path) -> None:
     converted = manifest.read_text()
     assert f"\n---\n# --- other ---\n# ---\n{other}---\n# ---- end ----\nkind: ConfigMap\n" in converted
     assert [value["kind"] for value in yaml.safe_load_all(converted)] == ["ModelBooster", "ConfigMap", "ConfigMap"]
+
+
+def test_documents_that_do_not_change_keep_their_formatting(manifest: Path) -> None:
+    """ruamel.yaml writes an argument list of several lines in one."""
+    other = "\n---  # folded\nkind: ConfigMap\napiVersion: v1\nimmutable: false\ndata: {a: 'b\n  c', b:\n  'd'}"
+    manifest.write_text(f"{BOOSTER.rstrip()}{other}")
+    assert workbench("migrate", manifest, "--release", "kthena=v1.0.0", "--write").returncode == 0
+    converted = manifest.read_text()
+    assert converted.endswith(other)
+    assert "# A model." in converted
+    assert "backends" not in converted
 
 
 def test_check_fails_if_a_file_would_change(manifest: Path) -> None:

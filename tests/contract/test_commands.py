@@ -1,8 +1,8 @@
 """``validate``, ``defaults``, ``crds`` and ``schema`` on the command line."""
 
 import json
+import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ import yaml
 from components.contract.schema.crds import crd
 from components.contract.schema.jsonschema import json_schema
 from components.families import kinds
+from tests import preloaded
 from tests.contract.documents import DOCUMENTS
 
 ROOT = Path(__file__).parents[2]
@@ -18,8 +19,7 @@ ALONE = "--alone"
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "workbench", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return preloaded.run(*arguments, env=os.environ)
 
 
 @pytest.fixture

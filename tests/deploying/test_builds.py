@@ -1,12 +1,12 @@
 """What ``plan`` and ``up`` say before programs are built."""
 
 import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from tests import preloaded
 from tests.layers.modules import ROOT
 from workbench.cluster.members import MEMBERS
 from workbench.deploying.builds import build_minutes, described
@@ -37,9 +37,10 @@ def test_programs_are_named() -> None:
 
 def planned(cache: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run ``plan`` on a machine without programs but those in a cache."""
-    command = [sys.executable, "-m", "workbench", "plan", *words]
     env = {"PATH": "/nowhere", "HOME": str(cache), "XDG_CACHE_HOME": str(cache)}
-    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+    done = preloaded.run("plan", *words, env=env)
+    assert done.returncode == 0, done.stderr
+    return done
 
 
 @pytest.mark.skipif(bool(find_spec("inference_platform_cluster")), reason="the programs are installed as wheels")

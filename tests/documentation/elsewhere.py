@@ -41,6 +41,12 @@ COMMANDS = (
         "needs an account; the operation and its options are checked",
     ),
     Elsewhere(
+        "docs/costs.md",
+        r"(pip|python) .*",
+        ("tests/clouds/aws/test_refresh_instances.py",),
+        "downloads the newest copies of the sources; the tool is run on small ones",
+    ),
+    Elsewhere(
         _ANY,
         r"(kubectl|export) .*",
         ("tests/documentation/test_commands.py",),
@@ -97,7 +103,12 @@ COMMANDS = (
     Elsewhere(
         "docs/aws.md", r"workbench (dev )?capacity .*", ("tests/commands/test_capacity.py",), "needs a cluster"
     ),
-    Elsewhere("docs/diff.md", r"workbench diff .*", ("tests/drifting",), "needs a cluster that others have changed"),
+    Elsewhere(
+        "docs/diff.md",
+        r"workbench (diff|up) .*",
+        ("tests/drifting", "tests/adopting/test_taking_over.py"),
+        "needs a cluster that others have changed",
+    ),
     Elsewhere("docs/costs.md", r"workbench outputs .*", ("tests/engine/test_commands.py",), "needs a deployed stack"),
     Elsewhere(
         "docs/inspect.md",

@@ -5,7 +5,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import typer
 import yaml
 from botocore import xform_name
 
+from tests import preloaded
 from tests.documentation.blocks import ROOT, Block, blocks, commands, file_name, inline_commands
 from workbench.cli import app
 
@@ -43,6 +43,8 @@ def test_every_command_is_of_a_program_that_is_checked() -> None:
         "export",
         "cd",  # into a folder that a command before it creates
         *("pipx", "uv"),  # tests/installed/test_installation.py runs them
+        "python",  # tests/clouds/aws/test_refresh_instances.py runs the tool
+        "pip",  # downloads what the tool reads
     }
 
 
@@ -148,9 +150,8 @@ def shown(start: str) -> str:
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "workbench", *words]
     env = {"PYTHONPATH": str(ROOT), "PATH": "/nowhere", "HOME": str(folder)}
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    return preloaded.run(*words, cwd=folder, env=env)
 
 
 def test_two_gpus_instead_of_one_is_the_error_that_is_shown(tmp_path: Path) -> None:

@@ -81,6 +81,7 @@ def typed(folder: Path, lines: list[str], tmp_path: Path) -> str:
         "MAKEFLAGS": f"VENV={sys.prefix} INSTALLED={installed}",
         "PYTEST_ADDOPTS": f"-p no:cacheprovider {FEW_TESTS}",
         "INFERENCE_PLATFORM_EXAMPLES": "5",
+        "INFERENCE_PLATFORM_SHARD": "",
     }
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "PYTEST_"))}
     done = subprocess.run(
@@ -98,6 +99,7 @@ def typed(folder: Path, lines: list[str], tmp_path: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.control_plane
 def test_the_first_block_works_as_it_stands(clone: Path, tmp_path: Path) -> None:
     lines = [line.removeprefix("$ ") for line in first_block(README).text.splitlines()]
     printed = typed(tmp_path, lines, tmp_path)

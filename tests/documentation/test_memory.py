@@ -2,8 +2,6 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -12,6 +10,7 @@ import pytest
 
 from components.contract.findings.ids import RuleId
 from components.plan.sections.shapes import ShapeSettings
+from tests import preloaded
 from tests.checks.memory.pairs.pairs import Pair, pairs
 from tests.documentation.blocks import ROOT, blocks
 
@@ -43,9 +42,10 @@ def test_what_is_shown_is_what_is_printed(shown: str, left_out: int, code: int, 
     lines = manifests.splitlines()
     (tmp_path / "llama-8b.yaml").write_text("\n".join(lines[: len(lines) - left_out]))
     command, _, expected = shown.partition("\n")
-    words = [sys.executable, "-m", *shlex.split(command.removeprefix("$ "))]
+    program, *words = shlex.split(command.removeprefix("$ "))
+    assert program == "workbench"
     env = {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, encoding="utf-8", check=False)
+    done = preloaded.run(*words, cwd=tmp_path, env=env)
     assert done.returncode == code, done.stderr
     assert done.stdout.split() == expected.split()
 

@@ -3,14 +3,13 @@
 import json
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from components.families import simulators
 from components.performance.simulation.trace_reader import RESERVED, read_trace
+from tests import preloaded
 from tests.documentation.blocks import ROOT, blocks
 
 PAGE = "docs/simulate.md"
@@ -23,9 +22,10 @@ RUNS = [block.text.partition("\n") for block in blocks("console") if block.page 
 def test_what_is_shown_is_what_is_printed(command: str, shown: str, tmp_path: Path) -> None:
     (tmp_path / "chat.yaml").write_text(MANIFESTS)
     (tmp_path / "evening.csv").write_text(TRACE)
-    words = [sys.executable, "-m", *shlex.split(command.removeprefix("$ "))]
+    program, *words = shlex.split(command.removeprefix("$ "))
+    assert program == "workbench"
     env = {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, encoding="utf-8", check=False)
+    done = preloaded.run(*words, cwd=tmp_path, env=env)
     assert (done.returncode, done.stderr) == (0, "")
     assert [line.rstrip() for line in done.stdout.splitlines()] == shown.splitlines()
 

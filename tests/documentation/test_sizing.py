@@ -1,11 +1,11 @@
 """The page about sizing: it shows what is printed, and it names every column and option."""
 
+import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
+from tests import preloaded
 from tests.commands.sizing.runs import PROFILES, SAMPLE, rows
 from tests.documentation.blocks import ROOT, blocks
 
@@ -15,9 +15,10 @@ TEXT = (ROOT / PAGE).read_text(encoding="utf-8")
 
 def test_what_is_shown_is_what_is_printed(tmp_path: Path) -> None:
     command, _, shown = next(block.text for block in blocks("console") if block.page == PAGE).partition("\n")
-    words = [sys.executable, "-m", *shlex.split(command.removeprefix("$ "))]
+    program, *words = shlex.split(command.removeprefix("$ "))
+    assert program == "workbench"
     env = {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, encoding="utf-8", check=False)
+    done = preloaded.run(*words, cwd=tmp_path, env=env)
     assert done.returncode == 0, done.stderr
     assert [line.rstrip() for line in done.stdout.splitlines()] == shown.splitlines()
     assert "▲" in shown
@@ -27,9 +28,9 @@ def test_what_is_shown_is_what_is_printed(tmp_path: Path) -> None:
 def test_the_variant_that_is_shown_is_among_the_samples() -> None:
     commands = [block.text.strip() for block in blocks("console") if block.page == PAGE]
     (command,) = [each for each in commands if "--variant" in each]
-    done = subprocess.run(
-        [sys.executable, "-m", *shlex.split(command.removeprefix("$ "))], cwd=ROOT, capture_output=True, check=False
-    )
+    program, *words = shlex.split(command.removeprefix("$ "))
+    assert program == "workbench"
+    done = preloaded.run(*words, env=os.environ)
     assert done.returncode == 0, done.stderr
 
 

@@ -1,5 +1,6 @@
 """The versions that the documentation calls supported are those of the tables and of the packaging."""
 
+import json
 import re
 import tomllib
 
@@ -75,14 +76,21 @@ def test_leader_worker_sets() -> None:
 @pytest.mark.parametrize(("row", "engine"), [("vLLM", "vllm"), ("SGLang", "sglang"), ("TGI", "tgi")])
 def test_engines(row: str, engine: str) -> None:
     """The releases that a table was compared with, the oldest first."""
-    releases = yaml.safe_load((COMPONENTS / f"engines/{engine}/flags.yaml").read_text())["complete"]["versions"]
-    # The tables write 0.33.0 as [0, 33].
-    first, last = (".".join(map(str, (*release, 0, 0)[:3])) for release in (releases[0], releases[-1]))
+    folder = COMPONENTS / "engines" / engine
+    releases = yaml.safe_load((folder / "flags.yaml").read_text())["complete"].get("versions")
+    if releases is None:
+        names = list(json.loads((folder / "parsers.json").read_text())["releases"])
+        first, last = names[0], names[-1]
+    else:
+        # The tables write 2.4.0 as [2, 4].
+        first, last = (".".join(map(str, (*release, 0, 0)[:3])) for release in (releases[0], releases[-1]))
     assert ROWS[f"flags of {row}"] == f"releases from {first} to {last}"
 
 
 def test_llama_cpp() -> None:
-    header = (COMPONENTS / "engines/llamacpp/flags.yaml").read_text().partition("style:")[0]
-    first = re.search(r"after build (\d+)", header)
-    assert first
-    assert ROWS["flags of llama.cpp"] == f"builds from {first[1]}"
+    builds = json.loads((COMPONENTS / "engines/llamacpp/parsers.json").read_text())["builds"]
+    (first, last), *single = builds
+    assert all(each[0] == each[1] for each in single)
+    numbers = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    known = f"builds from {first} to {builds[-1][1]}; after {last} {numbers[len(single)]} of them"
+    assert ROWS["flags of llama.cpp"] == known

@@ -5,7 +5,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from tests import preloaded
 from tests.documentation.blocks import ROOT, Block, file_name, is_setting, page_blocks
 from tests.documentation.elsewhere import elsewhere
 
@@ -167,7 +167,6 @@ def typed(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _run(folder: Path, command: str, clock: Path) -> "subprocess.CompletedProcess[str]":
-    line = shlex.join([sys.executable, "-m", "workbench"]) + command.removeprefix("workbench")
     env = {
         "PYTHONPATH": os.pathsep.join([str(clock), str(ROOT)]),
         "PATH": str(clock / "bin"),
@@ -175,7 +174,12 @@ def _run(folder: Path, command: str, clock: Path) -> "subprocess.CompletedProces
         "COLUMNS": "120",
         "PYTHONIOENCODING": "utf-8",
     }
-    # A shell, because some pages redirect the output.
-    return subprocess.run(
-        ["/bin/sh", "-c", line], cwd=folder, env=env, capture_output=True, encoding="utf-8", check=False, timeout=300
-    )
+    program, *words = shlex.split(command)
+    assert program == "workbench"
+    # Some pages redirect the output, always at the end of the line.
+    file = words[-1] if words[-2:-1] == [">"] else ""
+    done = preloaded.run(*(words[:-2] if file else words), cwd=folder, env=env)
+    if file:
+        (folder / file).write_text(done.stdout, encoding="utf-8")
+        done.stdout = ""
+    return done

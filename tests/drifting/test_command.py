@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
@@ -15,6 +13,7 @@ from components.families import load
 from components.fleet.objects import Object, copied
 from components.fleet.options import Options
 from components.plan.rendering import render_fleet
+from tests import preloaded
 from toolkit.kube import Kube, KubeError
 from workbench.cli import app
 from workbench.errors import WorkbenchError
@@ -39,6 +38,12 @@ class Server:
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object:
         if kind == self.refused:
             raise KubeError(self.status, "Forbidden", f"{kind} is refused")
+        return self._live(kind, name)
+
+    def apply(self, *_: object, **__: object) -> Object:
+        raise KubeError(403, "Forbidden", "the user may only read")
+
+    def _live(self, kind: str, name: str) -> Object:
         named = (copied(each) for each in BODIES if (each["kind"], each["metadata"]["name"]) == (kind, name))
         body: Object = next(named)
         self.edit(body)
@@ -132,9 +137,8 @@ def test_an_error_is_no_difference(arguments: list[str], message: str, tmp_path:
     }
     (tmp_path / "kubeconfig").write_text(json.dumps(kubeconfig))
     (tmp_path / "not-a-kind.yaml").write_text("kind: x\n")
-    command = [sys.executable, "-m", "workbench", "diff", *arguments]
     env = {**os.environ, "KUBECONFIG": "kubeconfig", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    done = preloaded.run("diff", *arguments, cwd=tmp_path, env=env)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
 

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from components.contract.texts.hidden import HIDDEN, hidden
 from components.fleet.objects import Object, copied
 from tests.inspecting.objects import container, deployment
-from workbench.drifting.drift import ABSENT, drift_of
+from workbench.drifting.drift import ABSENT, WEBHOOK, ServerView, differences_of, drift_of
 
 POD = "spec.template.spec"
 
@@ -76,8 +77,8 @@ EDITS = [
             {"name": "B", "value": "2"},
             pod_fields(NEW),
         ),
-        f"{POD}.containers[0].env[1].name",
-        (ABSENT, "B"),
+        f"{POD}.containers[0].env[1]",
+        (ABSENT, {"name": "B", "value": "2"}),
         "kubectl-edit",
     ),
     (
@@ -208,7 +209,12 @@ def test_values_of_secrets_are_compared_as_stored_and_never_shown(
 ) -> None:
     found = drift_of(_secret(**ours), _secret(**theirs))
     assert [each.path for each in found] == paths
-    assert all(value in ("[secret]", ABSENT) for each in found for value in (each.planned, each.live))
+    values = [value for each in found for value in (each.planned, each.live) if value is not ABSENT]
+    assert all(
+        HIDDEN.fullmatch(text)
+        for value in values
+        for text in (value.values() if isinstance(value, dict) else [value])
+    )
 
 
 def test_labels_of_secrets_are_shown() -> None:
@@ -225,4 +231,119 @@ def test_what_another_client_adds_to_a_secret_is_not_shown() -> None:
         {"manager": "kubectl-edit", "operation": "Update", "time": "", "fieldsV1": {"f:data": {"f:b": {}}}},
     ]
     (found,) = drift_of(_secret(stringData={"a": "x"}), body)
-    assert (found.path, found.planned, found.live) == ("data.b", ABSENT, "[secret]")
+    assert (found.path, found.planned, found.live) == ("data.b", ABSENT, hidden("eQ=="))
+
+
+# Maps that one client sets as a whole, planned false, and defaults, without asking the API server
+
+
+def _with(body: Object, path: tuple[Any, ...], value: Any) -> Object:
+    changed: Object = copied(body)
+    target: Any = changed
+    for step in path[:-1]:
+        target = target.setdefault(step, {}) if isinstance(target, dict) else target[step]
+    if value is ABSENT:
+        target.pop(path[-1], None)
+    else:
+        target[path[-1]] = value
+    return changed
+
+
+_POD = ("spec", "template", "spec")
+_FLAG = (*FIRST, "securityContext", "allowPrivilegeEscalation")
+
+
+@pytest.mark.parametrize(
+    ("path", "ours", "theirs", "found"),
+    [
+        ((*_POD, "nodeSelector"), {"a": "1"}, {"a": "1", "b": "2"}, [f"{POD}.nodeSelector.b"]),
+        ((*_POD, "nodeSelector"), {"a": "1"}, {"a": "1"}, []),
+        (("spec", "selector", "matchLabels"), {"app": "a"}, {"app": "a", "b": ""}, ["spec.selector.matchLabels.b"]),
+        (_FLAG, False, ABSENT, [f"{POD}.containers[0].securityContext.allowPrivilegeEscalation"]),
+        (_FLAG, False, True, [f"{POD}.containers[0].securityContext.allowPrivilegeEscalation"]),
+        ((*_POD, "automountServiceAccountToken"), False, ABSENT, [f"{POD}.automountServiceAccountToken"]),
+        # The API server drops it.
+        ((*_POD, "hostNetwork"), False, ABSENT, []),
+        (("metadata", "labels", "empty"), "", ABSENT, ["metadata.labels.empty"]),
+    ],
+)
+def test_whole_maps_and_planned_false(path: tuple[Any, ...], ours: Any, theirs: Any, found: list[str]) -> None:
+    changed = drift_of(_with(planned(), path, ours), _with(_with(live(), path, ours), path, theirs))
+    assert [each.path for each in changed] == found
+
+
+OF_CREATION: Object = {
+    "f:spec": {
+        "f:progressDeadlineSeconds": {},
+        "f:template": {"f:spec": {"f:dnsPolicy": {}, "f:terminationGracePeriodSeconds": {}}},
+    }
+}
+
+
+@pytest.mark.parametrize(("seconds", "found"), [(30, []), (60, [f"{POD}.terminationGracePeriodSeconds"])])
+def test_a_default_is_no_drift_whoever_created_the_object(seconds: int, found: list[str]) -> None:
+    path = (*_POD, "terminationGracePeriodSeconds")
+    body = edited(path, seconds, OF_CREATION, "kubectl-client-side-apply")
+    assert [each.path for each in drift_of(planned(), body)] == found
+    # The same from what the API server says.
+    view = ServerView(body, _with(body, path, 30))
+    assert [each.path for each in differences_of(planned(), body, view)] == found
+
+
+# What the API server says
+
+
+IMAGE = (*FIRST, "image")
+
+
+def test_what_the_api_server_makes_of_the_plan_is_no_drift() -> None:
+    """An admission webhook takes images from a mirror."""
+    body = _with(live(), IMAGE, "mirror.example/vllm:v1")
+    (found,) = differences_of(planned(), body, ServerView(body, body))
+    assert (found.path, found.live, found.owner) == (
+        f"{POD}.containers[0].image",
+        "mirror.example/vllm:v1",
+        WEBHOOK,
+    )
+    # Without the webhook it is a change.
+    (found,) = differences_of(planned(), body, ServerView(live(), body))
+    assert found.owner == ""
+
+
+def test_what_applying_would_remove_or_restore_is_drift() -> None:
+    body = _with(_with(live(), ("spec", "paused"), ABSENT), (*_POD, "nodeSelector"), {"b": "2"})
+    applied = _with(live(), ("spec", "minReadySeconds"), 5)
+    wanted = _with(planned(), ("spec", "minReadySeconds"), 5)
+    found = differences_of(wanted, body, ServerView(applied, body))
+    assert [(each.path, each.planned, each.live, each.owner) for each in found] == [
+        ("spec.minReadySeconds", 5, ABSENT, ""),
+        (f"{POD}.nodeSelector", ABSENT, {"b": "2"}, ""),
+    ]
+
+
+def test_what_the_server_would_assign_is_no_drift_of_its_own() -> None:
+    body = live()
+    applied = _with(body, ("spec", "assigned"), 30000)
+    assert differences_of(planned(), body, ServerView(applied, body)) == ()
+
+
+@pytest.mark.parametrize("wanted", [2, ABSENT])
+def test_replicas_of_a_planned_autoscaler_are_named(wanted: Any) -> None:
+    ours = _with(planned(), ("spec", "replicas"), wanted)
+    body = _with(live(), ("spec", "replicas"), 4)
+    (found,) = differences_of(ours, body, scaler="HorizontalPodAutoscaler a")
+    assert (found.path, found.planned, found.live, found.owner) == (
+        "spec.replicas",
+        wanted,
+        4,
+        "HorizontalPodAutoscaler a",
+    )
+    assert len(drift_of(ours, body)) == (wanted is not ABSENT)
+
+
+def test_what_a_controller_adds_is_named() -> None:
+    fields: Object = {"f:metadata": {"f:labels": {"f:x": {}}}}
+    body = edited(("metadata", "labels", "x"), "1", fields, "some-operator")
+    (found,) = differences_of(planned(), body)
+    assert (found.path, found.owner) == ("metadata.labels.x", "some-operator")
+    assert drift_of(planned(), body) == ()

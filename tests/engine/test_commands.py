@@ -3,12 +3,12 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tests import preloaded
 from toolkit.kube import Kube
 from workbench.cluster.cluster import Running
 
@@ -41,11 +41,8 @@ def project(tmp_path: Path) -> Path:
 
 
 def workbench(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "workbench", arguments[0], "--stack", "dev", "--cwd", str(project)]
     env = {key: value for key, value in os.environ.items() if key != "KUBECONFIG"}
-    return subprocess.run(
-        [*command, *arguments[1:]], cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=120
-    )
+    return preloaded.run(arguments[0], "--stack", "dev", "--cwd", project, *arguments[1:], env=env)
 
 
 def test_preview_offline_needs_no_cluster(project: Path) -> None:
@@ -82,16 +79,16 @@ def test_another_cluster_is_not_changed_without_asking(project: Path, cluster: R
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "code", "words"),
     [
-        (("up", "--engine", "local"), "there is no kubeconfig"),
-        (("up", "--engine", "local", "--kubeconfig", "nowhere"), "--kubeconfig: file nowhere does not exist"),
-        (("preview", "--engine", "local", "--cwd", "/nowhere"), "Pulumi.yaml"),
+        (("up", "--engine", "local"), 1, "there is no kubeconfig"),
+        (("up", "--engine", "local", "--kubeconfig", "nowhere"), 1, "--kubeconfig: file nowhere does not exist"),
+        (("preview", "--engine", "local", "--cwd", "/nowhere"), 2, "Pulumi.yaml"),
     ],
 )
-def test_wrong_use_is_a_message(project: Path, arguments: tuple[str, ...], words: str) -> None:
+def test_wrong_use_is_a_message(project: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
     done = workbench(project, *arguments)
-    assert done.returncode == 1
+    assert done.returncode == code
     assert words in done.stderr
     assert "Traceback" not in done.stderr
 

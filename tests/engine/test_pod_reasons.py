@@ -118,3 +118,15 @@ def test_without_pods_the_controller_says_why() -> None:
     message = 'pods "chat-1" is forbidden: exceeded quota: gpus'
     workload = {"status": {"conditions": [condition("ReplicaFailure", "True", "FailedCreate", message)]}}
     assert reasons(workload, []) == [f"  ReplicaFailure: {message}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [("a b", "'a b'"), ("$(id)", "'$(id)'"), ("{pod", "'{pod'"), ("{0.x}", "'{0.x}'"), ("a\x1b", "$'a\\x1b'")],
+)
+def test_names_are_single_words_of_the_command_to_paste(name: str, word: str) -> None:
+    crashed = {"name": name, "lastState": KILLED, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
+    ended, started = {"name": name, "state": {"terminated": {"exitCode": 1}}}, {"name": name, "started": False}
+    for status in (crashed, ended, started):
+        *_, step = reasons({}, [pod(name, containerStatuses=[status])])
+        assert f"kubectl logs {word} -n models -c {word}" in step

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import yaml
 
-from workbench.engine.passphrase import decrypt
 from workbench.engine.project import load_project
 from workbench.errors import WorkbenchError
 
@@ -53,7 +52,7 @@ def test_declared_types(tmp_path: Path, kind: str, value: Any, fits: bool) -> No
     if fits:
         load_project(tmp_path, "dev")
         return
-    with pytest.raises(WorkbenchError, match=rf"Pulumi\.dev\.yaml: config\.proj:key: must be of type {kind}, "):
+    with pytest.raises(WorkbenchError, match=rf"Pulumi\.dev\.yaml:2: proj:key: must be of type {kind}, "):
         load_project(tmp_path, "dev")
 
 
@@ -94,14 +93,17 @@ def test_bad_files(tmp_path: Path) -> None:
         (b"config:\n  a: 1\n b: 2\n", ":3:2: ", "not valid YAML: "),
         (b"config:\n\ta: 1\n", ":2:1: ", "not valid YAML: "),
         (b"config:\n  proj:a: \xe4\n", ":2:11: ", "not UTF-8 text; save the file as UTF-8"),
-        (b"a: \x07", ": ", "not valid YAML: "),
-        (b"a: 2026-99-99", ": ", "not valid YAML: "),
+        (b"a: \x07", ":1:4: ", "not valid YAML: the character U+0007 is not allowed; remove it"),
+        ("b: '\N{EURO SIGN}\ufffe'".encode(), ":1:6: ", "not valid YAML: the character U+FFFE is not allowed"),
+        (b"a: 2026-99-99", ":1:4: ", "not valid YAML: a date or a number that cannot be read; quote it"),
+        (b"a:\n- 2\n- " + b"9" * 5000, ":3:3: ", "not valid YAML: a date or a number that cannot be read; quote it"),
+        (b"a: " + b"[" * 5000, ": ", "nested too deeply to be read; flatten its maps and lists"),
         (b"- 1\n", ":1: ", "must be a YAML map, found list"),
-        (b"config: [1]\n", ": ", "config: must be a map of keys and values, found [1]"),
-        (b"config: text\n", ": ", 'config: must be a map of keys and values, found "text"'),
+        (b"config: [1]\n", ":1: ", "config: must be a map of keys and values, found [1]"),
+        (b"config: text\n", ":1: ", 'config: must be a map of keys and values, found "text"'),
         (b"config: {}\nconfig: {}\n", ":2:1: ", "not valid YAML: key 'config' appears twice"),
         (b"config:\n  proj:a: {b: 1, b: 2}\n", ":2:18: ", "not valid YAML: key 'b' appears twice"),
-        (b"config:\n  1: a\n", ": ", "config: keys must be strings, found 1; quote it"),
+        (b"config:\n  1: a\n", ":2: ", "config: keys must be strings, found 1; quote it"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["Pulumi.dev.yaml", "Pulumi.yaml"])
@@ -182,8 +184,16 @@ def test_encrypted_values(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     assert project.config["proj:token"] == "clear text"
     assert project.secret_keys == ("proj:token",)
     monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "wrong")
-    with pytest.raises(WorkbenchError, match="cannot be decrypted"):
-        decrypt(sealed, salt, "x")
+    # Also for checks that do not need the secret, so that every command has the same verdict.
+    for is_sealed, offline in ((False, False), (True, True), (False, True)):
+        with pytest.raises(WorkbenchError, match=r"^Pulumi\.dev\.yaml:2: proj:token: cannot be decrypted"):
+            load_project(tmp_path, "dev", sealed=is_sealed, offline=offline)
     monkeypatch.delenv("PULUMI_CONFIG_PASSPHRASE")
-    with pytest.raises(WorkbenchError, match="set PULUMI_CONFIG_PASSPHRASE"):
+    with pytest.raises(
+        WorkbenchError, match=r"^Pulumi\.dev\.yaml:2: proj:token: is encrypted; set PULUMI_CONFIG_PASS"
+    ):
         load_project(tmp_path, "dev")
+    unread = load_project(tmp_path, "dev", offline=True)
+    assert (unread.config["proj:token"], unread.secret_keys, unread.secrets) == (
+        "[secret]", ("proj:token",), frozenset()
+    )  # fmt: skip

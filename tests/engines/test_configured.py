@@ -80,7 +80,7 @@ def test_a_value_is_written_as_the_flag_takes_it(flag: str, value: Any, tag: str
         ("sglang", "v0.5.4", "--enable-metrics", True, ("--enable-metrics",)),
         ("sglang", "v0.5.4", "--enable-metrics", False, ()),
         ("sglang", "v0.5.4", "--lora-paths", ["a=/a", "b=/b"], ("--lora-paths", "a=/a", "b=/b")),
-        # llama.cpp takes a value since build 6343, "true" as well as "on"; a switch before.
+        # llama.cpp takes a value since build 6325, "true" as well as "on"; a switch before.
         ("llamacpp", "server-b6000", "--flash-attn", True, ("--flash-attn",)),
         ("llamacpp", "server-b6500", "--flash-attn", True, ("--flash-attn", "true")),
         ("llamacpp", "server-b6500", "--flash-attn", False, ("--flash-attn", "false")),

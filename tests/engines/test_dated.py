@@ -11,7 +11,7 @@ from components.engines.flags.tables import arguments, flags_of
 from components.engines.lint import lint
 from components.engines.registry import engines
 from components.engines.spelling import respelled
-from components.engines.versions import ANY, Version, version_of, without_version
+from components.engines.versions import ANY, POST, Version, version_of, without_version
 from tests.families.llmkube.support import isvc, model
 from tests.fleets import errors, fleet_of, open_model, playground, runtime
 
@@ -25,6 +25,11 @@ PRIVATE = "reg.example/ml/inference"
         ("vllm", "reg.example/mirror/vllm/vllm-openai", "v0.8.2", (0, 8, 2)),
         ("vllm", "vllm/vllm-openai", "nightly", None),
         ("vllm", "vllm/vllm-openai", "cu130-nightly", None),
+        # Builds of a day or a commit stay, while the newest version goes on.
+        ("vllm", "vllm/vllm-openai", "nightly-e2fa28594f7baad142a426b0b6a2cfe2c79201c7", ANY),
+        ("sglang", "lmsysorg/sglang", "nightly-dev-cu13-20260605-7dc73766", ANY),
+        ("sglang", "lmsysorg/sglang", "dev-cu13", None),
+        ("sglang", "lmsysorg/sglang", "v0.5.5.post3-cu129", (0, 5, 5, POST + 3)),
         ("vllm", "vllm/vllm-openai", "", None),
         ("vllm", "reg.example/vllm", "0.8.2", (0, 8, 2)),
         ("tgi", "reg.example/text-generation-inference", "3.3.6-rocm", (3, 3, 6)),
@@ -77,7 +82,7 @@ def test_what_is_marked_stays_marked(engine: str, tag: str, builds: bool) -> Non
         ("vllm", ["--attention-backend", "IPEX"], None),  # until 0.20
         ("vllm", ["--enable-chunked-prefill"], None),  # took a value until 0.8.3
         ("vllm", ["--enable-chunked-prefill", "true"], None),
-        ("llamacpp", ["-fa"], None),  # a switch until b6342
+        ("llamacpp", ["-fa"], None),  # a switch until b6324
         ("llamacpp", ["-fa", "on"], None),
         ("tgi", ["--max-input-length", "9"], None),
         ("sglang", ["--pp-size", "2"], None),  # from 0.4.7

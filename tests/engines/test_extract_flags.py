@@ -1,39 +1,27 @@
-"""Tables of flags are brought up to a release from its sources alone."""
+"""Releases are added to the tables of parsers from their sources alone, and stay in them exactly."""
 
+import json
+import os
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
-import yaml
-from extract_flags import main
+from extract_flags import READERS, main
+from extraction.history import Parser, digest, order, parser_in, parser_of, rows_of
 from extraction.sglang import SglangReader
 from extraction.sources import PackageSources
-from extraction.table import Table, format_row
 from extraction.vllm import VllmReader
+from hypothesis import given
+from hypothesis import strategies as st
 
-from components.engines.flags.tables import EngineFlags
+from components.engines.flags.rows import Flag, Form
+from components.engines.flags.tables import EngineFlags, read_flags
 from components.engines.registry import engines
+from components.engines.versions import version_of
 
-VLLM_TABLE = """\
-# Flags of a test.
-style: argparse
-underscores: true
-complete:
-  versions:
-    [[0, 1], [0, 2]]
-  tags: v[0-9.]+
-extractor: {unregistered: [--help]}
-flags:
-  --dtype: {type: enum, values: [auto, half, {value: old, until: [0, 2]}]}
-  # Stays where it is.
-  --enforce-eager: {type: bool, deprecated: [0, 2], instead: "--compilation-config '{\\"mode\\": …}'"}
-  --help: {type: switch, alias: [-h]}
-  --max-model-len: {type: human, words: [auto], min: -1}
-  --port: {type: int, min: 0, max: 65535}
-  --seed: {type: int}
-  --tensor-parallel-size: {type: int, alias: [-tp], min: 1, from: [0, 2], absent: [0, 1]}
-"""
 CONFIG = """\
 from typing import Any, Literal
 from pydantic import Field
@@ -107,19 +95,22 @@ def make_arg_parser(parser):
 """
 SEED = '        group.add_argument("--seed", **kwargs["seed"])\n'
 
-Run = Callable[..., tuple[int, str, str]]
+TENSORS = '        group.add_argument("--tensor-parallel-size", "-tp", **kwargs["tensor_parallel_size"])\n'
+HEAD = "style: argparse\nunderscores: true\nflags:\n"
+
+Run = Callable[..., tuple[int, str, Any]]
 
 
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     """Return a function that runs the command on a release of vLLM; it returns the exit code, output and table."""
-    table = tmp_path / "flags.yaml"
-    table.write_text(VLLM_TABLE)
+    table = tmp_path / "parsers.json"
+    table.write_text('{"releases": {}, "flags": {}}')
 
-    def command(version: str, *options: str, config: str = CONFIG, engine: str = ENGINE) -> tuple[int, str, str]:
+    def command(version: str, *options: str, config: str = CONFIG, engine: str = ENGINE) -> tuple[int, str, Any]:
         write(tmp_path, "vllm", {"config/model": config, "engine/arg_utils": engine, "entrypoints/cli_args": FRONT})
         code = main(["vllm", version, str(tmp_path), "--table", str(table), *options])
-        return code, capsys.readouterr().out, table.read_text()
+        return code, capsys.readouterr().out, json.loads(table.read_text())
 
     return command
 
@@ -131,167 +122,135 @@ def write(folder: Path, package: str, modules: dict[str, str]) -> None:
         path.write_text(text)
 
 
-def test_a_release_that_the_table_describes_differs_in_nothing(run: Run) -> None:
-    assert run("0.2.0", "--check") == (0, "", VLLM_TABLE)
-    assert run("0.2.0") == (0, "", VLLM_TABLE)
+def test_the_first_release_has_flags_without_spans(run: Run) -> None:
+    code, output, table = run("0.1.0")
+    assert code == 0
+    assert "--seed: new, int\n" in output
+    assert list(table["releases"]) == ["0.1.0"]
+    assert table["flags"] == {
+        "--dtype": {"type": "enum", "values": ["auto", "half"]},
+        "--enforce-eager": {"type": "bool"},
+        "--max-model-len": {"type": "human", "words": ["auto"], "min": -1},
+        "--port": {"type": "int"},
+        "--seed": {"type": "int"},
+        "--tensor-parallel-size": {"type": "int", "min": 1, "alias": ["-tp"]},
+    }
 
 
-def test_a_new_release_without_changes_is_listed(run: Run) -> None:
-    code, output, _ = run("0.3", "--check")
-    assert (code, output) == (1, "differs: 0.3 is not in the list of complete releases\n")
-    code, output, text = run("0.3")
+def test_a_release_without_changes_adds_its_name(run: Run) -> None:
+    _, _, before = run("0.1.0")
+    code, output, after = run("0.2.0")
     assert (code, output) == (0, "")
-    assert text == VLLM_TABLE.replace("[[0, 1], [0, 2]]", "[[0, 1], [0, 2], [0, 3]]")
+    assert after["flags"] == before["flags"]
+    assert after["releases"] == dict.fromkeys(["0.1.0", "0.2.0"], before["releases"]["0.1.0"])
 
 
-def test_a_new_flag_gets_a_row_with_its_type_and_span(run: Run) -> None:
-    new = ENGINE.replace(SEED, SEED + '        group.add_argument("--overrides", "-o", **kwargs["overrides"])\n')
-    code, output, text = run("0.3", engine=new)
-    assert (code, output) == (0, "changed: --overrides: new, json\n")
-    row = "  --overrides: {type: json, alias: [-o], from: [0, 3], absent: [0, 2]}\n"
-    assert text == VLLM_TABLE.replace("[0, 2]]\n", "[0, 2], [0, 3]]\n", 1).replace("  --port", f"{row}  --port")
-
-
-def test_a_removed_flag_ends_with_the_release(run: Run) -> None:
-    code, output, text = run("0.3", engine=ENGINE.replace(SEED, ""))
-    assert (code, output) == (0, "changed: --seed: gone\n")
-    assert "  --seed: {type: int, until: [0, 3]}\n" in text
+def test_flags_come_and_go(run: Run) -> None:
+    run("0.1.0")
+    new = ENGINE.replace(SEED, '        group.add_argument("--overrides", "-o", **kwargs["overrides"])\n')
+    code, output, table = run("0.2.0", engine=new)
+    assert (code, output) == (0, "--overrides: new, json\n--seed: gone\n")
+    assert table["flags"]["--overrides"] == {"type": "json", "alias": ["-o"], "from": "0.2.0"}
+    assert table["flags"]["--seed"] == {"type": "int", "until": "0.2.0"}
+    # One that returns has a gap.
+    _, _, table = run("0.3.0")
+    assert table["flags"]["--seed"] == {"type": "int", "gaps": [["0.2.0", "0.3.0"]]}
+    assert table["flags"]["--overrides"] == {"type": "json", "alias": ["-o"], "from": "0.2.0", "until": "0.3.0"}
+    seed = flag_of(table, "--seed")
+    assert [seed.span.includes((0, minor)) for minor in (1, 2, 3)] == [True, False, True]
 
 
 def test_a_changed_type_moves_the_old_one_to_earlier(run: Run) -> None:
-    code, output, text = run("0.3", config=CONFIG.replace("seed: int | None", "seed: str | None"))
-    assert (code, output) == (0, "changed: --seed: takes string, was int\n")
-    assert "  --seed: {type: string, earlier: [{last: [0, 2], until: [0, 3], type: int}]}\n" in text
-    table = EngineFlags(engines()["vllm"], yaml.safe_load(text))
-    seed = table.find("--seed")
-    assert seed is not None
-    assert (seed.form_in((0, 2)).type, seed.form_in((0, 3)).type) == ("int", "string")
+    run("0.1.0")
+    _, output, table = run("0.2.0", config=CONFIG.replace("seed: int | None", "seed: str | None"))
+    assert output == '--seed: type was "int", is "string"\n'
+    assert table["flags"]["--seed"] == {"type": "string", "earlier": [{"last": "0.1.0", "type": "int"}]}
+    assert [flag_of(table, "--seed").form_in((0, minor)).type for minor in (1, 2)] == ["int", "string"]
 
 
 def test_values_come_and_go(run: Run) -> None:
-    _, output, text = run("0.3", config=CONFIG.replace('"auto", Tail', '"auto", "full"'))
-    assert output == "changed: --dtype: half gone\nchanged: --dtype: full new\n"
-    row = yaml.safe_load(text)["flags"]["--dtype"]
-    assert row["values"] == [
+    run("0.1.0")
+    _, output, table = run("0.2.0", config=CONFIG.replace('"auto", Tail', '"auto", "full"'))
+    assert output == "--dtype: values gone half and new full\n"
+    assert table["flags"]["--dtype"]["values"] == [
         "auto",
-        {"value": "full", "from": [0, 3], "absent": [0, 2]},
-        {"value": "half", "until": [0, 3]},
-        {"value": "old", "until": [0, 2]},
+        {"value": "full", "from": "0.2.0"},
+        {"value": "half", "until": "0.2.0"},
     ]
 
 
-def test_a_range_that_only_the_table_knows_stays(run: Run) -> None:
-    _, output, text = run("0.3", config=CONFIG.replace("default=1, ge=1", "default=1, ge=2"))
-    assert output == "changed: --tensor-parallel-size: min is 2, was 1\n"
-    assert "--port: {type: int, min: 0, max: 65535}" in text
+def test_spellings_come_and_go(run: Run) -> None:
+    run("0.1.0")
+    _, output, table = run("0.2.0", engine=ENGINE.replace('"-tp"', '"-tps"'))
+    assert output == "--tensor-parallel-size: alias gone -tp and new -tps\n"
+    alias = [{"value": "-tps", "from": "0.2.0"}, {"value": "-tp", "until": "0.2.0"}]
+    assert table["flags"]["--tensor-parallel-size"] == {"type": "int", "min": 1, "alias": alias}
+    flag = flag_of(table, "-tp")
+    assert [flag.names_in((0, minor)) for minor in (1, 2)] == [(flag.name, "-tp"), (flag.name, "-tps")]
 
 
-def test_a_renamed_flag_is_one_that_went_and_one_that_came(run: Run) -> None:
-    _, output, text = run("0.3", engine=ENGINE.replace('"--seed"', '"--random-seed"'))
-    assert output == "changed: --random-seed: new, int\nchanged: --seed: gone\n"
-    assert "  --random-seed: {type: int, from: [0, 3], absent: [0, 2]}\n" in text
-    assert "  --seed: {type: int, until: [0, 3]}\n" in text
+def test_a_release_between_others_is_added_in_its_place(run: Run) -> None:
+    run("0.1.0")
+    run("0.3.0", engine=ENGINE.replace(TENSORS, ""))
+    _, _, table = run("0.2.0.post1", engine=ENGINE.replace(TENSORS, ""))
+    assert list(table["releases"]) == ["0.1.0", "0.2.0.post1", "0.3.0"]
+    assert table["flags"]["--tensor-parallel-size"]["until"] == "0.2.0.post1"
 
 
-def test_a_renamed_spelling_keeps_the_row_of_its_flag(run: Run) -> None:
-    _, output, text = run("0.3", engine=ENGINE.replace('"-tp"', '"-tps"'))
-    assert "also spelled -tps" in output
-    assert "no longer spelled -tp" in output
-    rows = yaml.safe_load(text)["flags"]
-    assert rows["--tensor-parallel-size"]["alias"] == ["-tps"]
-    assert rows["-tp"]["until"] == [0, 3]
-    assert rows["-tp"]["instead"] == "--tensor-parallel-size"
+def test_a_listed_release_is_read_again(run: Run) -> None:
+    _, _, first = run("0.1.0")
+    _, _, wrong = run("0.1.0", engine=ENGINE.replace(SEED, ""))
+    assert "--seed" not in wrong["flags"]
+    assert run("0.1.0")[2] == first
 
 
-def test_a_flag_whose_alias_remains_is_named_by_it(run: Run) -> None:
-    _, _, text = run("0.3", engine=ENGINE.replace('"--tensor-parallel-size", "-tp"', '"-tp"'))
-    rows = yaml.safe_load(text)["flags"]
-    assert rows["-tp"] == {"type": "int", "min": 1, "from": [0, 2], "absent": [0, 1]}
-    assert rows["--tensor-parallel-size"] == {**rows["-tp"], "until": [0, 3], "instead": "-tp"}
+def test_a_check_changes_nothing(run: Run) -> None:
+    _, _, table = run("0.1.0")
+    assert run("0.1.0", "--check") == (0, "", table)
+    assert run("0.1.0", "--check", engine=ENGINE.replace(SEED, "")) == (1, "--seed: gone\n", table)
+    assert run("0.2.0", "--check") == (1, "", table)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{}, {"engine": ENGINE.replace(SEED, "")}, {"config": CONFIG.replace("seed: int | None", "seed: str")}],
-)
-def test_a_second_run_changes_nothing(run: Run, change: dict[str, str]) -> None:
-    _, _, text = run("0.3", **change)
-    assert run("0.3", **change) == (0, "", text)
-    assert run("0.3", "--check", **change) == (0, "", text)
-
-
-def test_a_release_between_others_narrows_the_spans(run: Run) -> None:
-    engine = ENGINE.replace(
-        '        group.add_argument("--tensor-parallel-size", "-tp", **kwargs["tensor_parallel_size"])\n', ""
-    )
-    _, output, text = run("0.1.5", config=CONFIG.replace("Tail]", 'Tail, "old"]'), engine=engine)
-    assert output == "changed: --tensor-parallel-size: still absent in this release\n"
-    assert "from: [0, 2], absent: [0, 1, 5]" in text
-    assert "[[0, 1], [0, 1, 5], [0, 2]]" in text
-    _, output, text = run("0.1.7")
-    assert "--dtype: old gone" in output
-    assert "from: [0, 1, 7], absent: [0, 1, 5]" in text
-
-
-def test_a_listed_release_that_differs_is_resolved_by_hand(run: Run) -> None:
-    code, output, text = run("0.2", config=CONFIG.replace("seed: int | None", "seed: str"))
-    assert (code, output) == (1, "by hand: --seed: takes string, was int\n")
-    assert text == VLLM_TABLE
-
-
-def test_a_flag_that_returns_is_resolved_by_hand(run: Run) -> None:
-    run("0.3", engine=ENGINE.replace(SEED, ""))
-    code, output, text = run("0.4")
-    assert code == 1
-    assert "by hand: --seed: accepted, but gone since 0.3 according to the table\n" in output
-    assert "0.4 is not listed as complete yet" in output
-    assert "[0, 4]" not in text
-
-
-def test_choices_of_code_that_runs_are_named_and_change_nothing(run: Run) -> None:
+def test_choices_of_code_that_runs_are_named(run: Run) -> None:
     engine = ENGINE.replace('"--dtype", **kwargs["dtype"]', '"--dtype", choices=plugins.dtypes()')
-    code, output, text = run("0.2", "--check", engine=engine)
-    assert (code, text) == (0, VLLM_TABLE)
-    assert output == "not readable: vllm/engine/arg_utils.py:14: --dtype: choices plugins.dtypes()\n"
-
-
-def test_a_new_flag_whose_type_is_not_readable_says_so(run: Run) -> None:
-    new = ENGINE.replace(SEED, SEED + '        group.add_argument("--plug", type=plugins.read)\n')
-    _, output, text = run("0.3", engine=new)
-    assert "not readable: vllm/engine/arg_utils.py:18: --plug: type plugins.read\n" in output
-    assert "its type could not be read" in output
-    assert "--plug: {type: string, from: [0, 3], absent: [0, 2]}" in text
-
-
-def test_a_release_with_unreadable_spellings_is_not_complete(run: Run) -> None:
-    engine = ENGINE.replace(
-        SEED, "        for name in plugins.names():\n            group.add_argument(name, type=int)\n"
-    )
-    code, output, text = run("0.3", engine=engine)
-    assert code == 1
-    assert "the spelling of" in output
-    assert "--seed: gone" not in output  # it may be one of those that could not be read
-    assert text == VLLM_TABLE
+    _, output, table = run("0.1.0", engine=engine)
+    assert "not readable: vllm/engine/arg_utils.py:14: --dtype: choices plugins.dtypes()\n" in output
+    assert table["flags"]["--dtype"] == {"type": "string", "unread": True}
 
 
 @pytest.mark.parametrize(
     "statement",
     [
+        "for name in plugins.names():\n            group.add_argument(name, type=int)",
         "try:\n            group.add_argument(name(), type=int)\n        except ValueError:\n            pass",
         "missing(parser)",
     ],
 )
-def test_what_cannot_be_followed_leaves_the_release_incomplete(run: Run, statement: str) -> None:
-    code, _, text = run("0.3", engine=ENGINE.replace(SEED, f"        {statement}\n"))
-    assert (code, text) == (1, VLLM_TABLE)
+def test_a_release_with_a_flag_that_cannot_be_read_is_not_added(run: Run, statement: str) -> None:
+    _, _, before = run("0.1.0")
+    code, output, after = run("0.2.0", engine=ENGINE.replace(SEED, f"        {statement}\n"))
+    assert (code, after) == (1, before)
+    assert "0.2.0 is not added" in output
+    assert "--seed: gone" not in output  # it may be the one that could not be read
 
 
 def test_functions_that_take_the_parser_are_followed(run: Run) -> None:
+    _, _, table = run("0.1.0")
     helper = "def add_seed(parser):\n    parser.add_argument('--seed', type=int)\n"
-    engine = ENGINE.replace(SEED, "        os.environ['A'] = 'b'\n        add_seed(parser)\n") + helper
-    code, output, text = run("0.2", "--check", engine=engine)
-    assert (code, text) == (0, VLLM_TABLE)
-    assert output == "not readable: vllm/engine/arg_utils.py:17: os.environ['A'] = 'b'\n"
+    assert run("0.1.0", "--check", engine=ENGINE.replace(SEED, "        add_seed(parser)\n") + helper) == (
+        0,
+        "",
+        table,
+    )
+
+
+def test_a_loop_over_names_and_types_is_followed(run: Run) -> None:
+    loop = """        for arg, type in [("--old", str), ("--older", int)]:
+            group.add_argument(arg, type=type, deprecated=True)
+"""
+    _, _, table = run("0.1.0", engine=ENGINE.replace(SEED, loop))
+    assert table["flags"]["--old"] == {"type": "string", "deprecated": "0.1.0"}
+    assert table["flags"]["--older"] == {"type": "int", "deprecated": "0.1.0"}
 
 
 @pytest.mark.parametrize("version", ["main", "v0.3", "3"])
@@ -305,6 +264,115 @@ def test_a_folder_without_the_package_is_refused(tmp_path: Path) -> None:
     for engine in ("vllm", "sglang"):
         with pytest.raises(SystemExit, match="is this the folder"):
             main([engine, "0.3.0", str(tmp_path)])
+
+
+def test_a_release_is_downloaded_by_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command of docs/architecture.md, with a folder of wheels as the registry."""
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    with zipfile.ZipFile(wheels / "vllm-0.3.0-py3-none-any.whl", "w") as wheel:
+        for name, text in {"config/model": CONFIG, "engine/arg_utils": ENGINE, "entrypoints/cli_args": FRONT}.items():
+            wheel.writestr(f"vllm/{name}.py", text)
+        info = "vllm-0.3.0.dist-info"
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: vllm\nVersion: 0.3.0\n")
+        wheel.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        wheel.writestr(f"{info}/RECORD", "")
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
+    table = tmp_path / "parsers.json"
+    table.write_text('{"releases": {}, "flags": {}}')
+    assert main(["vllm", "0.3.0", "--table", str(table)]) == 0
+    assert list(json.loads(table.read_text())["releases"]) == ["0.3.0"]
+
+
+def flag_of(table: Any, name: str) -> Flag:
+    flag = read_flags(engines()["vllm"], HEAD, json.dumps(table)).find(name)
+    assert flag is not None
+    return flag
+
+
+ROWS = st.fixed_dictionaries(
+    {"type": st.sampled_from(["int", "string", "enum"])},
+    optional={
+        "nargs": st.just("+"),
+        "alias": st.lists(st.sampled_from(["-x", "-y", "-z"]), min_size=1, unique=True),
+    },
+).map(lambda row: row | ({"values": ["a"]} if row["type"] == "enum" else {}))
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(["--a", "--b", "--c"]), ROWS, max_size=3), min_size=1, max_size=6))
+def test_rows_state_the_parser_of_each_release(parsers: list[Parser]) -> None:
+    unique = [{name: row for name, row in parser.items() if not _shares(name, parser)} for parser in parsers]
+    releases = {f"0.{minor}": parser for minor, parser in enumerate(unique)}
+    rows = rows_of(releases)
+    assert {release: digest(parser_in(rows, release)) for release in releases} == {
+        release: digest(parser) for release, parser in releases.items()
+    }
+
+
+def _shares(name: str, parser: Parser) -> bool:
+    """Return whether a flag has an alias that an earlier flag has too, which no parser accepts."""
+    others = {alias for other, row in parser.items() if other < name for alias in row.get("alias", ())}
+    return not others.isdisjoint(parser[name].get("alias", ()))
+
+
+SHIPPED = {
+    engine: json.loads(engines()[engine].folder.joinpath("parsers.json").read_text()) for engine in ("vllm", "sglang")
+}
+RELEASES = [(engine, release) for engine, table in SHIPPED.items() for release in table["releases"]]
+PACKAGES = "ENGINE_PACKAGES"
+"""Variable with a folder that contains the packages as ``vllm/0.34.0/vllm`` and ``sglang/0.5.23/sglang``."""
+
+
+@pytest.mark.parametrize(("engine", "release"), RELEASES)
+def test_the_table_of_a_release_is_the_parser_in_its_package(engine: str, release: str) -> None:
+    """The digest is that of the parser as it was read from the package, and the table is read as plans read it."""
+    table = read_flags(engines()[engine], HEAD.replace("argparse", "llama"), json.dumps(SHIPPED[engine]))
+    assert digest(accepted_by(table, release)) == SHIPPED[engine]["releases"][release]
+    folder = Path(os.environ.get(PACKAGES, os.devnull), engine, release)
+    if folder.is_dir():
+        read = READERS[engine](PackageSources(folder)).read()
+        assert read.complete
+        assert digest(parser_of(read)) == SHIPPED[engine]["releases"][release]
+
+
+def accepted_by(table: EngineFlags, release: str) -> Parser:
+    """Return the parser of a release as the component package understands the table."""
+    version = version_of(release)
+    parser: Parser = {}
+    for flag in table.known_in(version):
+        names, form = flag.names_in(version), flag.form_in(version)
+        row = {key: value for key, value in form._asdict().items() if key in PARSED}
+        row = {key: value for key, value in row.items() if value is not None and value is not False and value != ()}
+        if form.allowed(version):
+            row["values"] = form.allowed(version)
+        for column, spellings in (("alias", flag.aliases), ("negated", flag.negatives)):
+            row |= {column: found} if (found := [each for each in spellings if each in names]) else {}
+        parser[flag.name] = row | ({"unread": True} if is_unread(table, flag, form) else {})
+    return parser
+
+
+PARSED = ("type", "fold", "words", "nargs", "repeat", "min", "max", "above", "below")
+
+
+def is_unread(table: EngineFlags, flag: Flag, form: Form) -> bool:
+    row = SHIPPED[table.engine.name]["flags"][flag.name]
+    forms = [*row.get("earlier", ()), row]
+    return "unread" in forms[[*flag.earlier, flag.form].index(form)]
+
+
+def test_every_release_is_there() -> None:
+    """The releases of both registries, from 0.7 and 0.4 on; SGLang published no 0.5.0."""
+    vllm, sglang = (list(SHIPPED[engine]["releases"]) for engine in ("vllm", "sglang"))
+    assert (len(vllm), vllm[0], vllm[-1]) == (54, "0.7.0", "0.33.0")
+    assert (len(sglang), sglang[0], sglang[-1]) == (92, "0.4.0", "0.5.23")
+    assert vllm == sorted(vllm, key=order)
+    assert sglang == sorted(sglang, key=order)
+    assert {f"0.{minor}.0" for minor in range(7, 34)} <= set(vllm)
 
 
 SGLANG = """\
@@ -366,7 +434,8 @@ def test_annotated_fields_and_calls_of_sglang_are_read(tmp_path: Path) -> None:
     [
         ("Literal['a', 'b'] | None", {"type": "enum", "values": ["a", "b"]}),
         ("Literal[1, 8]", {"type": "enum", "values": ["1", "8"]}),
-        ("Literal['a'] | str", {"type": "string"}),
+        ("Literal['a'] | str", {"type": "string", "values": ["a"]}),
+        ("SkipValidation[int]", {"type": "int"}),
         ("list[Literal['a']] | None", {"type": "enum", "values": ["a"], "nargs": "+"}),
         ("list[int]", {"type": "int", "nargs": "+"}),
         ("tuple[int, int]", {"type": "int", "nargs": 2}),
@@ -408,11 +477,3 @@ def test_type_hints_of_vllm_are_read_as_its_parser_does(tmp_path: Path, hint: st
     write(tmp_path, "vllm", {"config/model": config, "engine/arg_utils": ENGINE, "entrypoints/cli_args": FRONT})
     release = VllmReader(PackageSources(tmp_path)).read()
     assert [option.form() for option in release.options if option.names == ("--dtype",)] == [form]
-
-
-@pytest.mark.parametrize("engine", ["vllm", "sglang"])
-def test_rows_are_written_as_the_shipped_tables_have_them(engine: str) -> None:
-    text = (Path(__file__).parents[2] / "components" / "engines" / engine / "flags.yaml").read_text()
-    rows = Table(text).rows
-    assert {name: yaml.safe_load(format_row(name, row))[name] for name, row in rows.items()} == rows
-    assert sum(format_row(name, row) in text for name, row in rows.items()) > 0.95 * len(rows)

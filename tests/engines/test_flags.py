@@ -14,7 +14,7 @@ from components.engines.flags.tables import (
     read_flags,
 )
 from components.engines.registry import engines
-from components.engines.versions import Version, VersionSpan, without_trailing_zeros
+from components.engines.versions import POST, Version, VersionSpan, without_trailing_zeros
 
 ENGINES = tuple(engine for engine in engines() if flags_of(engine))
 ROWS = [(engine, flag) for engine in ENGINES for flag in (flags_of(engine) or pytest.fail(engine)).flags]
@@ -48,9 +48,39 @@ def test_the_engines_are_those_of_the_catalog() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_rows_that_are_parsed_one_by_one_are_those_of_the_whole_file(engine: str) -> None:
-    rows = read_table(engines()[engine].folder.joinpath("flags.yaml"))["flags"]
-    assert list(table(engine)._rows.items()) == list(rows.items())
-    assert len(table(engine).flags) == len(table(engine)._rows) == len(rows)
+    def read() -> EngineFlags:
+        folder = engines()[engine].folder
+        parsers = folder.joinpath("parsers.json")
+        text = parsers.read_text() if parsers.is_file() else "{}"
+        return read_flags(engines()[engine], folder.joinpath("flags.yaml").read_text(), text)
+
+    known = read_table(engines()[engine].folder.joinpath("flags.yaml"))["flags"]
+    names = {*known, *(read()._rows._parsers)}
+    single, whole = read(), read()
+    assert {name: single._rows[name] for name in names} == dict(whole._rows.items())
+    assert len(whole.flags) == len(names)
+    assert all(row[column] == value for name, row in whole._rows.items() for column, value in
+               known.get(name, {}).items() if column not in ("values", "refused"))  # fmt: skip
+
+
+def test_what_is_known_beyond_the_parser_comes_first() -> None:
+    parsers = """{"releases": {"0.1": "", "0.2": ""}, "flags": {
+        "--a": {"type": "string", "values": ["x", "no-x"],
+                "earlier": [{"last": "0.1", "type": "string", "values": ["z"]}]},
+        "--b": {"type": "int", "from": "0.2"}}}"""
+    rows = ("--a: {type: enum, refused: [no-x], open: true}", "--b: {min: 1}", "-c: {type: switch}")
+    text = "\n  ".join(("style: argparse\nflags:", *rows))
+    found = read_flags(engines()["vllm"], text, parsers)
+    a, b = found.find("--a"), found.find("--b")
+    assert a is not None
+    assert b is not None
+    assert [(form.type, form.open, form.allowed(None)) for form in forms(a)] == [
+        (ENUM, True, ("z",)),
+        (ENUM, True, ("x",)),
+    ]
+    assert (b.form.min, b.span.since) == (1, (0, 2))
+    assert found.find("-c") is not None
+    assert found.releases == {(0, 1), (0, 2)}
 
 
 def test_only_the_row_of_a_flag_is_parsed() -> None:
@@ -66,11 +96,13 @@ def test_only_the_row_of_a_flag_is_parsed() -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_spelling_means_one_flag(engine: str) -> None:
-    names = [name for flag in table(engine).flags for name in flag.names]
-    assert len(names) == len(set(names))
+def test_a_spelling_means_one_flag_in_a_version(engine: str) -> None:
     assert table(engine).style in STYLES
-    assert all(table(engine).find(name) is not None for name in names)
+    for version in (*sorted(table(engine).releases), None):
+        known = table(engine).known_in(version)
+        names = [name for flag in known for name in flag.names_in(version)]
+        assert len(names) == len(set(names)), version
+        assert all(table(engine).find(name, version) is flag for flag in known for name in flag.names_in(version))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -80,7 +112,8 @@ def test_a_row_is_well_formed(engine: str) -> None:
         assert all("_" not in name for name in flag.names if table(engine).underscores)
         for form in forms(flag):
             assert form.type in TYPES
-            assert bool(form.values) == (form.type == ENUM)
+            assert form.values or form.type != ENUM
+            assert not form.values or form.type in (ENUM, "string")
             assert len({choice.value for choice in form.values}) == len(form.values)
             assert (form.min, form.max, form.above, form.below) == (None,) * 4 or form.type in NUMBERS
             assert form.nargs in (None, "?", "*", "+") or form.nargs == 2
@@ -91,7 +124,7 @@ def test_a_row_is_well_formed(engine: str) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_versions_are_in_order(engine: str) -> None:
     for flag in table(engine).flags:
-        size = 1 if table(engine).engine.builds else 3
+        size = 1 if table(engine).engine.builds else 4
         for span in spans(flag):
             bounds = [each for each in (span.absent, span.since, span.until) if each]
             assert all(0 < len(each) <= size and without_trailing_zeros(each) == each for each in bounds)
@@ -107,7 +140,7 @@ def test_what_took_a_flags_place_is_a_flag(engine: str) -> None:
         if flag.replacement:
             heir = find(engine, flag.replacement)
             assert heir is not flag
-            assert heir.span.includes(None)
+            assert heir.span.includes(None) or (flag.span.until and heir.span.includes(flag.span.until))
         assert all(find(engine, other) is not flag for other in flag.excludes)
 
 
@@ -145,7 +178,7 @@ def test_nothing_is_said_between_lacking_and_having(version: Version | None, ear
         ("llamacpp", "server-cuda13", None),
         ("llamacpp", "server", None),
         ("vllm", "v0.20.0", (0, 20)),
-        ("vllm", "v0.8.5.post1", (0, 8, 5)),
+        ("vllm", "v0.8.5.post1", (0, 8, 5, POST + 1)),
         ("vllm", "nightly", None),
         ("sglang", "v0.5.4-cu129-amd64", (0, 5, 4)),
         ("tgi", "3.3.6-rocm", (3, 3, 6)),
@@ -242,12 +275,15 @@ def test_values_of_vllm(name: str, has: str, lacks: str) -> None:
 @pytest.mark.parametrize(
     ("engine", "name", "tag", "kind"),
     [
-        ("llamacpp", "--flash-attn", "server-b6342", "switch"),
-        ("llamacpp", "--flash-attn", "server-b6343", ENUM),
+        ("llamacpp", "--flash-attn", "server-b6324", "switch"),
+        ("llamacpp", "--flash-attn", "server-b6325", ENUM),
         ("llamacpp", "-fa", "server", ENUM),
         ("vllm", "--enforce-eager", "v0.7.3", "switch"),
         ("vllm", "--enforce-eager", "v0.20.0", BOOL),
-        ("vllm", "--enforce-eager", "v0.8.5", BOOL),  # between two releases that were looked at: both forms go
+        ("vllm", "--enforce-eager", "v0.8.5.post1", "switch"),
+        ("vllm", "--enforce-eager", "v0.9.0", BOOL),
+        # A build between two releases may have both forms.
+        ("vllm", "--enforce-eager", "0.9.0@", BOOL),
     ],
 )
 def test_a_flag_had_another_form(engine: str, name: str, tag: str, kind: str) -> None:

@@ -12,6 +12,7 @@ from components.engines.flags.tables import flags_of
 from components.engines.lint import lint, report_findings
 from components.engines.registry import engines
 from components.engines.spelling import respelled, respelled_with_origins
+from components.engines.versions import POST
 from components.families import load
 
 ROOT = Path(__file__).parents[2]
@@ -75,7 +76,8 @@ CLEAN: list[tuple[str, str, str]] = [
     ("vllm", VLLM, "--enforce-eager org/repo"),
     ("vllm", VLLM, "--model x --max-model $(LENGTH) --tensor-parallel-size $(TP) $(MORE)"),
     ("vllm", "v0.7.3", "--model x --enable-chunked-prefill true --enforce-eager --limit-mm-per-prompt image=4"),
-    ("vllm", "v0.8.5", "--model x --no-enforce-eager"),
+    ("vllm", "v0.9.0", "--model x --no-enforce-eager"),
+    ("sglang", SGLANG, "sglang serve --model-path x"),
     ("sglang", SGLANG, "--model-path x --tp 2 --cuda-graph-bs 1 2 4 --random-seed -1 --lora-paths"),
     ("tgi", TGI, "--model-id x -p 80 --cors-allow-origin a --cors-allow-origin b --sharded true --cuda-graphs 1,2"),
     ("llamacpp", "server", "-m x --temp -0.5 -t -1 --grammar --x --ctx_size 0 -ngl all"),
@@ -195,6 +197,33 @@ def test_a_flag_and_its_value_in_one_argument(engine: str, tag: str, args: list[
     assert all("as two arguments" in finding.reason for finding in findings)
 
 
+@pytest.mark.parametrize(
+    ("tag", "line", "severity"),
+    [
+        # The parser compares the choices that it knows exactly (argparse), and has always known those of --dtype.
+        ("v0.7.3", "m --dtype BFloat16", "error"),
+        ("v0.33.0", "m --dtype BFloat16", "error"),
+        ("v0.33.0", "m --dtype bfloat16", ""),
+        ("v0.32.0", "m --kv-cache-dtype FP8", "error"),
+        ("v0.33.0", "m --kv-cache-dtype FP8", "error"),  # is_known_kv_cache_dtype compares exactly too
+        # ModelConfig.validate_quantization_before and LoadConfig lower-case what the parser leaves to them.
+        ("v0.9.1", "m --quantization FP8", "error"),
+        ("v0.9.2", "m --quantization FP8", ""),
+        ("v0.10.2", "m -q FP8", "error"),
+        ("v0.11.0", "m -q FP8", ""),
+        ("v0.33.0", "m --quantization=Compressed-Tensors", ""),
+        ("v0.33.0", "m --quantization FP9", "warning"),
+        ("v0.10.0", "m --load-format SafeTensors", "error"),
+        ("v0.10.1", "m --load-format SafeTensors", ""),
+        # AttentionBackendEnum[value.upper()], and value.lower() of the kernels' backends.
+        ("v0.20.0", "m --attention-backend flashinfer", ""),
+        ("v0.33.0", "m --moe-backend TRITON", ""),
+    ],
+)
+def test_vllm_reads_some_values_in_any_letter_case(tag: str, line: str, severity: str) -> None:
+    assert [severity for severity, _ in found("vllm", line, tag)] == [severity] * bool(severity)
+
+
 def test_flags_that_exclude_each_other() -> None:
     both = found("tgi", "--max-input-length 5 --max-input-tokens 5", TGI)
     assert ("error", "--max-input-length") in both
@@ -222,6 +251,8 @@ SGLANG_MODULE = ["python3", "-m", "sglang.launch_server"]
             ("vllm", f"v0.{minor}", [], "error")
             for minor in ("7.3", "8.2", "8.3", "9.2", "11.0", "14.0", "20.0", "33.0")
         ),
+        *(("vllm", f"v0.{minor}", [], "error") for minor in ("7.0", "8.5.post1", "10.1.1", "20.1")),
+        *(("sglang", f"v0.{minor}", SGLANG_MODULE, "error") for minor in ("4.0", "5.5.post3-cu129")),
         *(("sglang", f"v0.{minor}", SGLANG_MODULE, "error") for minor in ("4.5", "4.7", "5.4", "5.9", "5.23")),
         *(("tgi", tag, [], "error") for tag in ("0.9.4", "1.0.0", "1.4.5", "2.0.0", "2.4.1", "3.0.0", "3.3.7")),
         # The same releases on other hardware, and started otherwise.
@@ -231,9 +262,12 @@ SGLANG_MODULE = ["python3", "-m", "sglang.launch_server"]
         ("sglang", "v0.5.9-cu129-amd64", SGLANG_MODULE, "error"),
         ("sglang", "v0.5.9-rocm700-mi35x", SGLANG_MODULE, "error"),
         ("tgi", "3.3.6-rocm", ["text-generation-launcher"], "error"),
+        ("llamacpp", LLAMA, [], "error"),
+        *(("llamacpp", f"server-cuda13-b{build}", [], "error") for build in (4441, 4719, 10588, 10705, 11434)),
+        ("llamacpp", "b7000", ["llama-server"], "error"),
         # Releases between these may have flags that the table has not.
-        *(("vllm", f"v0.{minor}", [], "warning") for minor in ("7.2", "8.4", "10.0", "11.1", "14.1", "20.1", "34.0")),
-        *(("sglang", f"v0.{minor}", SGLANG_MODULE, "warning") for minor in ("4.6", "5.5", "5.10", "5.24")),
+        *(("vllm", f"v0.{minor}", [], "warning") for minor in ("6.6", "8.5.post2", "10.3", "34.0")),
+        *(("sglang", f"v0.{minor}", SGLANG_MODULE, "warning") for minor in ("3.6", "5.0", "5.24")),
         ("tgi", "3.3.8", [], "warning"),
         # A candidate, a patched build and a tag that only names a release are none.
         ("vllm", "v0.20.0rc1", [], "warning"),
@@ -241,12 +275,15 @@ SGLANG_MODULE = ["python3", "-m", "sglang.launch_server"]
         ("vllm", "0.20.0", [], "warning"),
         ("vllm", "nightly", [], "warning"),
         ("vllm", "own@", [], "warning"),
-        ("sglang", "v0.4.7.post1-cu124", SGLANG_MODULE, "warning"),
+        ("sglang", "v0.4.7.post2-cu124", SGLANG_MODULE, "warning"),
         ("sglang", "latest", SGLANG_MODULE, "warning"),
         ("tgi", "3.1.1-gaudi", [], "warning"),
         ("tgi", "latest", [], "warning"),
-        ("llamacpp", LLAMA, [], "warning"),
+        ("llamacpp", "server-b4440", [], "warning"),
+        ("llamacpp", "server-b10589", [], "warning"),
+        ("llamacpp", "server-b11435", [], "warning"),
         ("llamacpp", "server", [], "warning"),
+        ("llamacpp", "full-b6500", ["/app/llama-server"], "warning"),
         # Other servers and clients in the same image have flags of their own.
         ("sglang", "v0.5.9", ["sglang", "serve"], "warning"),
         ("vllm", "v0.20.0", ["vllm", "bench"], "warning"),
@@ -265,10 +302,13 @@ def test_every_flag_of_a_complete_release_is_taken(engine: str) -> None:
     table = flags_of(engine)
     assert table is not None
     for release in table.releases:
-        tag = ".".join(map(str, (*release, 0, 0)[:3]))
+        numbers = [str(part) for part in release if part < POST]
+        posts = "".join(f".post{part - POST}" for part in release if part >= POST)
+        tag = ".".join([*numbers, "0", "0"][: max(3, len(numbers))]) + posts
         for flag in table.known_to(tag):
             findings = lint(CommandLine(engine, tag if engine == "tgi" else f"v{tag}", [flag.name]))
-            assert not [finding for finding in findings if "not a known flag" in finding.reason]
+            reasons = [finding.reason for finding in findings]
+            assert not [reason for reason in reasons if "not a known flag" in reason or "support" in reason]
 
 
 @pytest.mark.parametrize(

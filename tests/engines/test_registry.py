@@ -3,7 +3,7 @@
 import pytest
 
 from components.engines.registry import engine_of, engines
-from components.engines.versions import VersionSpan, version_of
+from components.engines.versions import POST, VersionSpan, version_of
 from components.families.llmaz.shipped import shipped, shipped_names
 
 
@@ -12,7 +12,7 @@ from components.families.llmaz.shipped import shipped, shipped_names
     [
         ("v0.8.2", (0, 8, 2)),
         ("0.8.3-cu121", (0, 8, 3)),
-        ("v0.4.6.post2-cu124", (0, 4, 6)),
+        ("v0.4.6.post2-cu124", (0, 4, 6, POST + 2)),
         ("v0.10.1.1", (0, 10, 1, 1)),
         ("25.03-trtllm-python-py3", (25, 3)),
         ("server-b6500", None),

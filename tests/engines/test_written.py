@@ -40,7 +40,7 @@ def test_the_right_spelling(engine: str, name: str, tag: str, right: str) -> Non
     [
         ("llamacpp", "--flash-attn", "on", "server-b6000", ("--flash-attn",)),
         ("llamacpp", "--flash-attn", "off", "server-b6000", ()),
-        ("llamacpp", "--flash-attn", "on", "server-b6343", ("--flash-attn", "on")),
+        ("llamacpp", "--flash-attn", "on", "server-b6325", ("--flash-attn", "on")),
         ("tgi", "--max-input-length", "4096", "3.3.6", ("--max-input-tokens", "4096")),
         ("vllm", "--speculative-model", "draft", "v0.20.0", ("--speculative-config", '{"model": "draft"}')),
         (
@@ -59,7 +59,11 @@ def test_how_it_is_written(engine: str, name: str, value: str, tag: str, expecte
 
 
 def test_python_negates_long_spellings_only() -> None:
-    assert find("vllm", "--enable-expert-parallel").negatives == ("--no-enable-expert-parallel",)
+    flag = find("vllm", "--enable-expert-parallel")
+    assert "-ep" in flag.names_in((0, 14))
+    assert flag.negatives == ("--no-enable-expert-parallel", "--disable-expert-parallel")
+    # EnableDisableAction of vllm/utils/argparse_utils.py came with 0.33.
+    assert set(flag.names_in((0, 32))) == {flag.name, "-ep", "--no-enable-expert-parallel"}
     assert table("sglang").style == ARGPARSE
 
 

@@ -81,7 +81,7 @@ def _group(part: str) -> Callable[[str], Object]:
             }
         ]
         token = {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}
-        config = {"args": ["--api-key", "$(TOKEN)", "--model-impl", value], "envs": [token]}
+        config = {"args": ["--api-key", "$(TOKEN)", "--tokenizer-revision", value], "envs": [token]}
         body = fleets.objects(fleets.open_model(flavors=flavors), fleets.playground(backendRuntimeConfig=config))
         pod = body["LeaderWorkerSet"]["spec"]["leaderWorkerTemplate"][part]["spec"]
         return dict(pod["containers"][0])
@@ -117,7 +117,7 @@ _FETCHES = {"curl": 'while [ "$1" != -o ]; do shift; done; echo weights > "$2"'}
 _COPIES = {"cp": 'echo weights > "$2"', "cmp": "exit 1"}
 SCRIPTS = {
     "ray leader": Script(
-        _group("leaderTemplate"), ("python3", "--api-key", "TOKEN", "--model-impl", "VALUE"), _JOINED
+        _group("leaderTemplate"), ("python3", "--api-key", "TOKEN", "--tokenizer-revision", "VALUE"), _JOINED
     ),
     "ray worker": Script(_group("workerTemplate"), ("ray", "--address=s-0.s.default:6379")),
     "ollama": Script(_ollama, ("ollama", "run", "--", "VALUE")),

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.fitting.reading import DATA, read, refused
+from tests.tries import tries
 from workbench.errors import WorkbenchError
 from workbench.fitting import files
 
@@ -131,7 +132,7 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=8))
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_json_has_is_measurements_or_a_message(tmp_path: Path, value: object) -> None:
     path = tmp_path / "file.json"
     path.write_text(json.dumps(value))
@@ -144,7 +145,7 @@ def test_whatever_json_has_is_measurements_or_a_message(tmp_path: Path, value: o
 
 
 @given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_a_file_has_is_a_message(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "file"
     path.write_bytes(content)

@@ -22,7 +22,7 @@ PODS: Object = {
     ]
 }
 BOUNDS: Any = {"minReplicas": 2, "maxReplicas": 8}
-"""What the variant below needs, too: WVA spec 8.10, 40 and 200 requests a minute."""
+"""What the variant below needs, too: 40 and 200 requests a minute (WVA spec 8.10)."""
 SURGING: Any = {"rollingUpdateConfiguration": {"maxUnavailable": 0, "maxSurge": "50%"}}
 
 

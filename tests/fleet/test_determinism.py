@@ -1,4 +1,4 @@
-"""Design decision 3: the same input gives the same bytes, whatever the order of files, keys or hash seeds."""
+"""The same input gives the same bytes, whatever the order of files, keys or hash seeds (decision 58)."""
 
 import os
 import random

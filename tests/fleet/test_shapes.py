@@ -120,6 +120,7 @@ class TestPods:
     [
         (deployment(), PodUpdate("25%", "25%")),
         (deployment(strategy={"type": "Recreate"}), PodUpdate("25%", "25%", is_recreate=True)),
+        (deployment(paused=True), PodUpdate("25%", "25%", is_paused=True)),
         (deployment(strategy={"rollingUpdate": {"maxSurge": 0, "maxUnavailable": None}}), PodUpdate(0, "25%")),
         (stateful_set(), PodUpdate(0, 1, one_by_one=True)),
         (stateful_set(updateStrategy={"type": "OnDelete"}), PodUpdate(0, 1, one_by_one=True, is_manual=True)),

@@ -275,7 +275,7 @@ def test_the_state_of_the_local_engine_keeps_digests_alone(case: Any) -> None:
 
 
 def test_what_is_rendered_can_be_applied(tmp_path: Path) -> None:
-    """Lookalikes are printed as they were written, and nothing is said about secrets."""
+    """``render --show-secrets`` prints values that resemble secrets unchanged, without a warning about secrets."""
     scripts = [value for value in LOOKALIKES.values() if isinstance(value, list)]
     containers = [container(f"c{number}", words[2]) for number, words in enumerate(scripts)]
     names = [name for name in LOOKALIKES if name.startswith("the variable ")]
@@ -285,7 +285,7 @@ def test_what_is_rendered_can_be_applied(tmp_path: Path) -> None:
     body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"] = {"nodeSelector": GPU, "containers": containers}
     models = tmp_path / "models.yaml"
     models.write_text(yaml.safe_dump(body))
-    printed = runs.run("render", str(models))
+    printed = runs.run("render", "--show-secrets", str(models))
     assert printed.code == 0, printed.stderr
     assert "looks like a secret" not in printed.stderr
     (made,) = [each for each in yaml.safe_load_all(printed.stdout) if each["kind"] == "LeaderWorkerSet"]

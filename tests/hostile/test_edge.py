@@ -10,6 +10,8 @@ from pathlib import Path
 import pulumi
 import pytest
 
+from components.contract.texts.hidden import hidden
+
 ROOT = Path(__file__).parents[2]
 SECRET = "hf_" + "aB3" * 11
 COMMAND = """
@@ -68,7 +70,7 @@ def test_where_nothing_can_be_written_the_file_is_elsewhere_or_printed(tmp_path:
     ("body", "code", "message"),
     [
         ("raise WorkbenchError('a\\nb\\x1b[31m', exit_code=2)", 2, "a\nb\\x1b[31m\n"),
-        (f"raise WorkbenchError('found {SECRET}')", 1, "found [secret]\n"),
+        (f"raise WorkbenchError('found {SECRET}')", 1, f"found {hidden(SECRET)}\n"),
         ("raise MemoryError", 1, "not enough memory; pass fewer or smaller files at a time\n"),
         ("open('nothing\\u202e')", 1, "nothing\\u202e: No such file or directory\n"),
         ("raise SystemExit(3)", 3, ""),
@@ -124,6 +126,9 @@ def test_commands_and_the_program_go_through_it(tmp_path: Path) -> None:
 
 def test_the_program_of_a_stack_says_so_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
+    # The program owns its process, and changes these for good.
+    monkeypatch.setattr("pulumi.log.debug", pulumi.log.debug)
+    monkeypatch.setattr("gc.disable", lambda: None)
     monkeypatch.setattr("stacks.program.read", lambda: 1 / 0)
     with pytest.raises(pulumi.RunError, match=r"unexpected error: ZeroDivisionError.*please report it"):
         runpy.run_path(str(ROOT / "__main__.py"))

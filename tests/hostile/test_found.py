@@ -1,12 +1,14 @@
 """What random changes have found: each ended in a traceback, a message without a place, or something invisible."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.hostile.runs import MODELS, ROOT, checked, project
+from components.contract.texts.hidden import hidden
+from tests.hostile.runs import MODELS, ROOT, checked, project, run
 
 SETTING = "inference-platform:"
 SETTINGS: tuple[tuple[str, dict[str, Any], str], ...] = (
@@ -28,25 +30,25 @@ SETTINGS: tuple[tuple[str, dict[str, Any], str], ...] = (
         "cluster.addons: unknown add-on 'aws-ebs-csi-driverx'",
     ),
     ("local", {"kubeconfig": "9" * 400}, ""),
-    ("local", {"models": ["\u202eabc"]}, "\\u202eabc: no such file or folder"),
+    ("local", {"models": ["\u202eabc"]}, "models.0: contains U+202E (RIGHT-TO-LEFT OVERRIDE), which is not seen"),
     ("local", {"\x7f": 1}, "\\x7f: unknown key"),
     ("local", {"prerequisites": {"\x85": 1}}, "prerequisites.\\x85: unknown key"),
-    ("local", {"namespace": {"secure": "v1:x:y"}}, "namespace: is encrypted; set PULUMI_CONFIG_PASSPHRASE"),
+    ("local", {"namespace": {"secure": "v1:x:y"}}, "namespace: is encrypted, so that it cannot be checked"),
     ("local", {"pulumi:disable-default-providers": [{}]}, "disable-default-providers: must be a list of packages"),
     ("local", {"pulumi:disable-default-providers": "a: ["}, ""),
-    ("local", {"prices": "a\0b"}, "is not a valid file name"),
-    ("local", {"modelShapes": {"m": {"config": "a\0b"}}}, "is not a valid file name"),
-    ("local", {"models": ["a\0b"]}, "a\\x00b: no such file or folder"),
+    ("local", {"prices": "a\0b"}, "prices: contains U+0000 (control character)"),
+    ("local", {"modelShapes": {"m": {"config": "a\0b"}}}, "modelShapes.m.config: contains U+0000"),
+    ("local", {"models": ["a\0b"]}, "models.0: contains U+0000 (control character)"),
     (
         "local",
         {"namespace": "\udcff"},
-        "config.inference-platform:namespace: contains an unpaired surrogate",
+        "inference-platform:namespace: contains an unpaired surrogate",
     ),
-    ("local", {"\udcff": 1}, "config.inference-platform:\\udcff: contains an unpaired surrogate"),
+    ("local", {"\udcff": 1}, "inference-platform:\\udcff: contains an unpaired surrogate"),
     (
         "local",
         {"tags": {"a": ["\udcff"]}},
-        "config.inference-platform:tags: contains an unpaired surrogate",
+        "inference-platform:tags: contains an unpaired surrogate",
     ),
     ("local", {"pulumi:disable-default-providers": 1}, "disable-default-providers: must be a list of packages"),
     (
@@ -87,7 +89,7 @@ TOKEN = "hf_" + "aB3" * 11
 MANIFESTS: tuple[tuple[str, str], ...] = (
     (
         f"apiVersion: llmaz.io/v1alpha1\nkind: OpenModel\nmetadata: {{name: m}}\nspec: {{{TOKEN}: b}}\n",
-        f"{MODELS}:4: OpenModel/m: spec.[secret]: unknown field",
+        f"{MODELS}:4: OpenModel/m: spec.{hidden(TOKEN)}: unknown field",
     ),
     ("a: b\nc: \x00\n", f"{MODELS}:2: not valid YAML: the character U+0000 is not allowed; remove it"),
     ("\ufeffa: b\n---\n\u2028'", f"{MODELS}:3: not valid YAML"),
@@ -139,3 +141,34 @@ def test_a_binding_of_what_cannot_be_read(
     assert "ModelServing/chat: spec.nonsense: unknown field" in printed.stderr
     assert "AutoscalingPolicyBinding/scaling" not in printed.stderr
     assert printed.code == 1
+
+
+WORKLOAD = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: chat, namespace: models}}
+spec:
+  replicas: {replicas}
+  strategy: {{rollingUpdate: {{maxSurge: 25%}}}}
+  selector: {{matchLabels: {{app: chat}}}}
+  template:
+    metadata: {{labels: {{app: chat}}}}
+    spec: {{containers: [{{name: c, image: "vllm/vllm-openai:v0.11.0", args: [--model, a/b]}}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("replicas", "number", "reason"),
+    [("3", 3, ""), ("3.0", 3, ""), ("2.5", 0, "must be an integer, found 2.5"), ("1e30", 0, "must be at most")],
+)
+def test_replicas_that_are_a_float(
+    replicas: str, number: int, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As kubectl reads them, which writes 3.0 as 3."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / MODELS).write_text(WORKLOAD.format(replicas=replicas))
+    inspected = run("inspect", "--from", MODELS, "--output", "json")
+    desired = sum(model["replicas"]["desired"] for model in json.loads(inspected.stdout)["models"])
+    assert (desired, reason in inspected.stdout) == (number, True)
+    for command in (("validate", MODELS, "--other-kinds", "apply"), ("adopt", "--from", MODELS, "--dry-run", "new")):
+        assert run(*command, *(["--stack", "none"] if command[0] == "validate" else [])).code in (0, bool(reason))

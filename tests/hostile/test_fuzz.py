@@ -19,7 +19,7 @@ from components.fleet.words import Realization
 from tests.hostile import mutations
 from tests.hostile.runs import MODELS, Printed, TrespassError, checked, project, write
 
-RUNS = int(os.environ.get("INFERENCE_PLATFORM_EXAMPLES", "600"))
+RUNS = int(os.environ.get("INFERENCE_PLATFORM_EXAMPLES", "300"))
 SEEDS = st.integers(0, 2**40)
 PREVIEW = ("preview", "--engine", "local", "--offline", "--output", "json")
 

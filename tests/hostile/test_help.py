@@ -1,16 +1,15 @@
 """The help of every command: grouped, in whole sentences, with every character of its texts."""
 
 import inspect
+import os
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import typer
 
-from tests.layers.modules import ROOT
+from tests import preloaded
 from workbench.cli import app
 from workbench.helping import GROUPS, examples_by_command, nearest_command
 
@@ -33,14 +32,9 @@ ALL = dict(commands())
 
 def shown(*words: str, columns: int = 100, option: str = "--help") -> str:
     """The help of a command, as people see it."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "workbench", *words, option],
-        cwd=ROOT,
-        env={"COLUMNS": str(columns), "PATH": "", "PYTHONPATH": str(ROOT), "TERM": "dumb"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    env = {"COLUMNS": str(columns), "PATH": "", "TERM": "dumb"}
+    done = preloaded.run(*words, option, env=env)
+    assert done.returncode == 0, done.stderr
     return done.stdout
 
 
@@ -118,9 +112,7 @@ def test_no_message_proposes_a_command_that_deletes(word: str) -> None:
     ids=str,
 )
 def test_a_mistyped_word_is_one_line(words: tuple[str, ...], message: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "workbench", *words], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = preloaded.run(*words, env=os.environ)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"{message}\n")
 
 
@@ -134,7 +126,7 @@ def test_paragraphs_are_whole(path: tuple[str, ...]) -> None:
 
 
 def test_nothing_in_brackets_is_swallowed() -> None:
-    assert "not as [secret]." in flowing(shown("render"))
+    assert "[default: text]" in flowing(shown("plan"))
 
 
 @pytest.mark.parametrize("name", TAKING)

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from tests import preloaded
 from tests.hostile import runs
 from toolkit.kube import Kube
 from workbench.cluster.cluster import Running
@@ -97,12 +98,9 @@ class Workbench:
 
     def run(self, *arguments: str, code: int | None = 0) -> str:
         """Run a command; return stdout and stderr."""
-        command = [sys.executable, "-m", "workbench", *arguments]
         environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "COLUMNS": "240", "HOME": str(self.folder)}
         environment["PULUMI_CONFIG_PASSPHRASE"] = PASSPHRASE
-        done = subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False, timeout=300
-        )
+        done = preloaded.run(*arguments, cwd=self.folder, env=environment)
         assert code is None or done.returncode == code, done.stdout + done.stderr
         assert_hidden(done.stdout + done.stderr, " ".join(arguments))
         self.search()
@@ -151,7 +149,7 @@ def test_commands_that_read_manifests(workbench: Workbench, command: tuple[str, 
     text = workbench.call(*command, code=None)
     assert "unexpected error" not in text
     if command[0] not in ("validate", "render") and "error" not in text:
-        assert "[secret]" in text
+        assert "[hidden:" in text
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -159,7 +157,7 @@ def test_messages_about_wrong_manifests(workbench: Workbench, command: tuple[str
     workbench.models.write_text(MANIFESTS.partition("---")[0] + "---" + WRONG)
     text = workbench.call(*command, code=1)
     assert "models.yaml" in text
-    assert "[secret]" in text
+    assert "[hidden:" in text
 
 
 def test_secrets_are_printed_for_those_who_ask(workbench: Workbench) -> None:
@@ -169,7 +167,7 @@ def test_secrets_are_printed_for_those_who_ask(workbench: Workbench) -> None:
     )
     assert (done.stderr, done.stdout.count(TOKEN), done.stdout.count(FORM)) == ("", 3, 3)
     shown = workbench.run("defaults", "models.yaml")
-    assert "warning: 6 values look like a secret and cannot be applied as printed" in shown
+    assert "warning: 6 values that may be secrets are hidden" in shown
 
 
 def test_a_preview_without_a_cluster(workbench: Workbench) -> None:

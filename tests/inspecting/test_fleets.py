@@ -77,7 +77,8 @@ def _unread(name: str) -> Cluster:
 
 def _other(name: str) -> Cluster:
     body = live(deployment(f"{name}-web", IDLE))
-    return [body, pod(body, f"{name}-web-1", "n", IDLE)], []
+    # It holds accelerators, so that it is listed, as not known.
+    return [body, pod(body, f"{name}-web-1", "n", IDLE)], [identity_of(body)]
 
 
 KINDS: list[Callable[[str], Cluster]] = [

@@ -34,7 +34,7 @@ def whole(model: str = "Qwen/Qwen2.5-7B-Instruct") -> Inspection:
 def test_the_table_has_a_row_for_each_model() -> None:
     lines = text(whole()).splitlines()
     assert lines[1].split() == ["MODEL", "READY", "GPUS", "FITS", "$/MONTH"]
-    assert lines[2].split() == ["models/Deployment/chat", "1/2", "2", "fits", "1,770"]
+    assert lines[2].split() == ["models/Deployment/chat", "1/2", "2", "fits", "885"]
     assert "error[metrics-not-exported] models/HorizontalPodAutoscaler/chat" in lines
 
 
@@ -85,7 +85,7 @@ def test_missing_rights_and_failures_are_named() -> None:
 
 def test_the_headline_counts_models_and_costs() -> None:
     # g5.2xlarge costs 1.212 dollars an hour; the second model could run on the same type.
-    assert headline(whole()) == "2 models, 3 accelerators, $2,654.28 a month; 1 error"
+    assert headline(whole()) == "2 models, 3 accelerators, $1,769.52 a month; 2 errors"
     assert headline(inspect(ClusterSnapshot())) == "0 models, 0 accelerators; no errors"
 
 
@@ -124,8 +124,8 @@ def test_the_document_has_everything_of_a_model() -> None:
     assert chat["workloads"][0]["parallelism"] == {"tensor": 1, "pipeline": 1, "data": 1, "pods": 1}
     assert chat["nodes"] == [{"instanceType": "g5.2xlarge", "capacity": "", "region": "us-east-1", "names": ["n"]}]
     assert chat["autoscalers"] == [{"kind": "HorizontalPodAutoscaler", "name": "chat", "minimum": 1, "maximum": 4}]
-    assert chat["cost"]["usdPerHour"] == "2.424"
-    assert chat["cost"]["usdPerMonth"] == "1769.52"
+    assert chat["cost"]["usdPerHour"] == "1.212"
+    assert chat["cost"]["usdPerMonth"] == "884.76"
     assert {each["rule"] for each in chat["findings"]} == {"flags-unknown", "metrics-not-exported", "start-window"}
     assert found["missing"][0] == {
         "verb": "list",

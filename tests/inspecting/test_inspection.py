@@ -144,7 +144,7 @@ def test_an_autoscaler_of_a_group() -> None:
 
 
 def test_an_autoscaler_of_something_else_is_left_out() -> None:
-    other = deployment("web", container(image="nginx:1.29", args=[]))
+    other = deployment("web", container(image="nginx:1.29", args=[], resources={}))
     result = inspected(live(deployment("a")), live(other), live(hpa(other, "requests")))
     assert (model(result).autoscalers, [*result.all_findings]) == ((), [])
 
@@ -214,7 +214,12 @@ def test_an_autoscaler_that_reads_no_metric_is_reported(status: str, reason: str
         ({"matchLabels": {"release": "kps"}}, {"release": "kps"}, False),
         ({}, {}, False),
         (None, {"release": "kps"}, True),
-        ({"matchExpressions": [{"key": "a", "operator": "Exists"}]}, {}, False),
+        ({"matchExpressions": [{"key": "a", "operator": "Exists"}]}, {}, True),
+        ({"matchExpressions": [{"key": "a", "operator": "Exists"}]}, {"a": "b"}, False),
+        ({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}, {"a": "b"}, True),
+        ({"matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]}, {"a": "b"}, False),
+        ({"matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]}, {"a": "c"}, True),
+        ({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["b"]}]}, {"a": "b"}, True),
     ],
 )
 def test_the_monitor_of_a_model_needs_the_labels_that_prometheus_selects(
@@ -230,6 +235,126 @@ def test_the_monitor_of_a_model_needs_the_labels_that_prometheus_selects(
     found = [each for each in inspected(body, server, monitor, web).all_findings if each.rule == rule]
     assert [(each.kind, each.name) for each in found] == [("PodMonitor", "a")] * reported
     assert not [each for each in inspected(body, monitor).all_findings if each.rule == rule]
+
+
+@pytest.mark.parametrize(
+    ("selector", "server_namespace", "reported"),
+    [
+        (None, "models", False),
+        (None, "monitoring", True),
+        ({}, "monitoring", False),
+        ({"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}, "monitoring", True),
+        ({"matchLabels": {"kubernetes.io/metadata.name": "models"}}, "monitoring", False),
+        ({"matchLabels": {"team": "a"}}, "monitoring", False),
+        (
+            {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["models"]}]},
+            "monitoring",
+            True,
+        ),
+    ],
+)
+def test_the_monitor_of_a_model_is_in_a_namespace_that_prometheus_reads(
+    selector: Object | None, server_namespace: str, reported: bool
+) -> None:
+    body = live(deployment("a"))
+    server = live(an_object("monitoring.coreos.com/v1", "Prometheus", "kps", podMonitorSelector={}))
+    if selector is not None:
+        server["spec"]["podMonitorNamespaceSelector"] = selector
+    server["metadata"]["namespace"] = server_namespace
+    monitor = live(an_object("monitoring.coreos.com/v1", "PodMonitor", "a", selector={}))
+    for each in (body, monitor):
+        each["metadata"]["namespace"] = "models"
+    found = [each for each in inspected(body, server, monitor).all_findings if each.rule == "metrics-unscraped"]
+    assert [(each.kind, each.path) for each in found] == [("PodMonitor", "metadata.namespace")] * reported
+
+
+@pytest.mark.parametrize(
+    ("monitors", "fields", "metric", "reported"),
+    [
+        ((), {}, "vllm:num_requests_waiting", True),
+        ((("PodMonitor", {"selector": {"matchLabels": {"app": "other"}}}),), {}, "vllm:num_requests_waiting", True),
+        ((("PodMonitor", {"selector": {}}),), {}, "vllm:num_requests_waiting", False),
+        ((("ServiceMonitor", {"selector": {}}),), {}, "vllm:num_requests_waiting", False),
+        ((), {"additionalScrapeConfigs": {"name": "more", "key": "jobs"}}, "vllm:num_requests_waiting", False),
+        ((), {}, None, False),
+    ],
+    ids=["none", "of others", "PodMonitor", "ServiceMonitor", "other jobs", "no serving metric"],
+)
+def test_an_autoscaler_needs_a_monitor_of_the_pods_that_it_reads(
+    monitors: tuple[tuple[str, Object], ...], fields: Object, metric: str | None, reported: bool
+) -> None:
+    body = live(deployment("a"))
+    server = live(an_object("monitoring.coreos.com/v1", "Prometheus", "kps", podMonitorSelector={}, **fields))
+    scaler = live(hpa(body, metric or ""))
+    if metric is None:
+        target = {"type": "Utilization", "averageUtilization": 80}
+        scaler["spec"]["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+    own = [live(an_object("monitoring.coreos.com/v1", kind, "m", **spec)) for kind, spec in monitors]
+    found = [each for each in inspected(body, server, scaler, *own).all_findings if each.rule == "metrics-unscraped"]
+    assert [(each.kind, each.path) for each in found] == [("HorizontalPodAutoscaler", "spec.metrics")] * reported
+
+
+@pytest.mark.parametrize(
+    ("mode", "target", "reported"), [("Auto", "a", True), ("Off", "a", False), ("Auto", "b", False)]
+)
+def test_a_vertical_autoscaler_of_a_model_is_reported(mode: str, target: str, reported: bool) -> None:
+    reference = {"apiVersion": "apps/v1", "kind": "Deployment", "name": target}
+    vertical = live(
+        an_object(
+            "autoscaling.k8s.io/v1",
+            "VerticalPodAutoscaler",
+            "v",
+            targetRef=reference,
+            updatePolicy={"updateMode": mode},
+        )
+    )
+    found = inspected(live(deployment("a")), vertical).all_findings
+    assert [(each.rule, each.path) for each in found] == [
+        ("autoscaling-vertical", "spec.updatePolicy.updateMode")
+    ] * reported
+
+
+@pytest.mark.parametrize(
+    ("replicas", "target", "expected"),
+    [
+        ({"min": 1, "max": 2}, "a", []),
+        ({"min": 3, "max": 2}, "a", [("contract", "spec.replicas.max")]),
+        ({"min": 1, "max": 2}, "gone", [("autoscaling-contested", "spec.scaleTargetRef")]),
+    ],
+)
+def test_an_http_scaled_object_is_read(replicas: Object, target: str, expected: list[tuple[str, str]]) -> None:
+    reference = {"apiVersion": "apps/v1", "kind": "Deployment", "name": target}
+    scaled = live(
+        an_object("http.keda.sh/v1alpha1", "HTTPScaledObject", "a", scaleTargetRef=reference, replicas=replicas)
+    )
+    found = [
+        each for each in inspected(live(deployment("a")), scaled).all_findings if each.kind == "HTTPScaledObject"
+    ]
+    assert [(each.rule, each.path) for each in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "owned", "words"),
+    [
+        (("ScalingActive", "False", "FailedGetExternalMetric"), True, "reads no metric (FailedGetExternalMetric"),
+        (("ScalingActive", "True", "ValidMetricFound"), True, ""),
+        (("Ready", "False", "ScaledObjectCheckFailed"), False, "is not ready"),
+        (("Ready", "True", "ScaledObjectReady"), False, ""),
+        (("Fallback", "True", "FallbackExists"), False, "is in its fallback"),
+        (("Fallback", "False", "NoFallbackFound"), False, ""),
+    ],
+)
+def test_the_status_of_a_scaled_object_and_of_its_autoscaler_is_read(
+    condition: tuple[str, str, str], owned: bool, words: str
+) -> None:
+    body = live(deployment("a"))
+    triggers = [query('sum(vllm:num_requests_waiting{workload="a"})')]
+    scaled = live(an_object("keda.sh/v1alpha1", "ScaledObject", "a", scaleTargetRef={"name": "a"}, triggers=triggers))
+    child = live(hpa(body, "s0-prometheus", "keda-hpa-a"), scaled)
+    kind, status, reason = condition
+    (child if owned else scaled)["status"] = {"conditions": [{"type": kind, "status": status, "reason": reason}]}
+    found = [each for each in inspected(body, scaled, child).all_findings if each.path == "status.conditions"]
+    assert [words in each.reason for each in found] == [True] * bool(words)
 
 
 def test_a_variant_finds_its_deployment() -> None:
@@ -328,11 +453,12 @@ def test_pending_pods_do_not_run_where_affinity_or_taints_keep_them_out() -> Non
     assert (found.memory.rpartition(" ")[2], found.findings) == ("g6e.8xlarge", ())
 
 
-def test_nodes_of_several_types_have_no_single_price() -> None:
+def test_nodes_of_several_types_have_their_own_prices() -> None:
     body = live(deployment("a", replicas=2))
     nodes = [node("one", "g5.2xlarge"), node("two", "g6e.2xlarge")]
     found = model(inspected(body, *nodes, pod(body, "x", "one"), pod(body, "y", "two")))
-    assert found.price.unpriced == "its pods run on several instance types, g5.2xlarge, g6e.2xlarge"
+    # components/clouds/aws/prices/on_demand_us_east_1.csv: 1.212 and 2.24208 a node and hour
+    assert found.price.usd_per_hour == Decimal("3.45408")
 
 
 @pytest.mark.parametrize(
@@ -500,9 +626,124 @@ def test_services_of_two_projects_of_one_name_have_their_own_findings() -> None:
     assert {each.kind for each in alone.findings} == {"InferenceService"}
 
 
-def test_several_groups_of_a_ray_cluster_are_not_checked() -> None:
-    workers = [{"replicas": 1, "template": pod_template(name)} for name in ("a", "b")]
-    several = an_object(
-        "ray.io/v1", "RayCluster", "r", headGroupSpec={"template": pod_template("r")}, workerGroupSpecs=workers
+def groups_of(*numbers: int, gpus: str = "2", **more: Any) -> list[Object]:
+    """Return groups of workers of Ray: each has a number of pods."""
+    devices = container(resources={"limits": {"nvidia.com/gpu": gpus}})
+    return [
+        {"groupName": f"G{index}", "replicas": number, "template": pod_template("r", devices), **more}
+        for index, number in enumerate(numbers)
+    ]
+
+
+HEAD = {"template": pod_template("r", container(resources={}))}
+
+
+@pytest.mark.parametrize(
+    ("groups", "parts"),
+    [
+        (groups_of(1, 3), [("g0", 1, 2), ("g1", 3, 2)]),
+        (groups_of(1, 2, numOfHosts=2), [("g0", 2, 2), ("g1", 4, 2)]),
+        ([*groups_of(2), {"groupName": "cpu", "replicas": 4, **HEAD}], [("g0", 2, 2)]),
+        (groups_of(1, 0), [("g0", 1, 2), ("g1", 0, 2)]),
+    ],
+)
+def test_each_group_of_workers_of_ray_is_a_part(groups: list[Object], parts: list[tuple[str, int, int]]) -> None:
+    body = an_object("ray.io/v1", "RayCluster", "r", headGroupSpec=HEAD, workerGroupSpecs=groups)
+    service = an_object(
+        "ray.io/v1",
+        "RayService",
+        "r",
+        rayClusterConfig={"headGroupSpec": HEAD, "workerGroupSpecs": groups},
+        serveConfigV2="applications: [{name: a, import_path: 'ray.serve.llm:build_openai_app'}]",
     )
-    assert any(each.startswith("memory, flags and metrics") for each in model(inspected(live(several))).unchecked)
+    for each in (body, service):
+        found = model(inspected(live(each)))
+        assert [(part.role, part.desired, part.accelerators) for part in found.parts] == parts
+        assert {part.engine for part in found.parts} == {"vllm"}
+
+
+@pytest.mark.parametrize(
+    ("image", "more", "is_found"),
+    [
+        ("vllm/vllm-openai:v0.11.0", {}, True),
+        ("mirror.example.com/vllm/vllm-openai:v0.11.0", {}, True),
+        ("nvcr.io/nim/meta/llama-3.1-8b-instruct:1.1.0", {}, True),
+        ("vllm/vllm-openai-cpu:v0.19.0", {}, False),
+        ("ghcr.io/huggingface/text-generation-inference:2.4.0-intel-cpu", {}, False),
+        ("vllm/vllm-openai:v0.11.0", {"env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]}, False),
+        ("vllm/vllm-openai:v0.11.0", {"resources": {"limits": {"nvidia.com/mig-1g.10gb": "1"}}}, False),
+        ("vllm/vllm-openai:v0.11.0", {"resources": {"limits": {"nvidia.com/gpu": "1"}}}, False),
+    ],
+)
+def test_an_image_that_needs_a_gpu_and_gets_none(image: str, more: dict[str, Any], is_found: bool) -> None:
+    body = live(deployment("a", container(**{"image": image, "resources": {}, **more})))
+    found = model(inspected(body))
+    assert ("gpus-absent" in {problem.rule for problem in found.findings}) == is_found
+
+
+@pytest.mark.parametrize(
+    ("name", "note", "severities"),
+    [("a\u202eb", "", ["error"]), ("ab", "x\u200by", ["warning"]), ("\u0430b", "", ["error"]), ("ab", "zwei", [])],
+)
+def test_characters_that_are_not_seen_are_findings_of_plain_workloads(
+    name: str, note: str, severities: list[str]
+) -> None:
+    """As validate has them for manifests, in files and in a cluster."""
+    body = live(
+        deployment("chat", container(args=["--model", "Qwen/Qwen2.5-7B-Instruct", "--served-model-name", name]))
+    )
+    body["metadata"]["annotations"] = {"note": note}
+    (model,) = inspect(ClusterSnapshot((body,))).models
+    found = [problem for problem in model.findings if problem.rule == "character-unseen"]
+    assert [problem.severity for problem in found] == severities
+    for problem in found:
+        place = "metadata.annotations.note" if note else "spec.template.spec.containers[0].args[3]"
+        assert problem.path == place
+
+
+@pytest.mark.parametrize(
+    ("limit", "grace", "pool", "is_short"),
+    [
+        ("2m", 130, "gpu", True),
+        ("130s", 130, "gpu", False),
+        ("1h", 130, "gpu", False),
+        (None, 130, "gpu", False),
+        ("2m", None, "gpu", False),  # 30 seconds by default
+        ("2m", 130, "other", False),
+    ],
+)
+def test_a_node_pool_that_ends_before_the_grace_of_pods(
+    limit: str | None, grace: int | None, pool: str, *, is_short: bool
+) -> None:
+    template = {"spec": {"terminationGracePeriod": limit}} if limit else {"spec": {}}
+    node_pool = live(an_object("karpenter.sh/v1", "NodePool", "gpu", "", template=template))
+    chat = live(deployment("chat", container()))
+    host = node("n1", "g5.xlarge", labels={"karpenter.sh/nodepool": pool})
+    own = pod(chat, "chat-0", "n1")
+    if grace is not None:
+        own["spec"]["terminationGracePeriodSeconds"] = grace
+    result = inspected(chat, own, host, node_pool)
+    reasons = [each.reason for each in model(result).findings if each.rule == "drain-short"]
+    assert ["NodePool gpu deletes a node 2m after" in reason for reason in reasons] == [True] * is_short
+
+
+# What was not read
+
+
+@pytest.mark.parametrize(
+    ("more", "unread"),
+    [
+        ({"args": ["--config", "/etc/vllm/config.yaml"]}, "flags (those in /etc/vllm/config.yaml are not read)"),
+        (
+            {"envFrom": [{"configMapRef": {"name": "settings"}}]},
+            "variables (those of the ConfigMap settings were not read)",
+        ),
+        ({"envFrom": [{"configMapRef": {"name": "known"}}]}, ""),
+        ({"envFrom": [{"secretRef": {"name": "settings"}}]}, ""),
+        ({}, ""),
+    ],
+)
+def test_files_and_config_maps_that_were_not_read_are_named(more: Object, unread: str) -> None:
+    known = an_object("v1", "ConfigMap", "known")
+    found = model(inspected(live(deployment("a", container(**more))), known)).unchecked
+    assert [each for each in found if each.startswith(("flags (those", "variables ("))] == [unread] * bool(unread)

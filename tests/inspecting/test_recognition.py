@@ -25,7 +25,7 @@ LLM = an_object(
 
 def titles(*objects: Object) -> list[str]:
     found = serving_resources(ClusterSnapshot(objects))
-    return [f"{each.identity[1]}/{each.identity[3]}" for each in found]
+    return [f"{each.identity[1]}/{each.identity[3]}" for each in found if each.is_known]
 
 
 @pytest.mark.parametrize(
@@ -123,6 +123,19 @@ def test_pods_of_unread_kinds_are_one_model() -> None:
     assert (found.identity[1:], len(found.pods), found.is_read) == (("DaemonSet", "models", "everywhere"), 3, False)
 
 
+def test_what_only_holds_accelerators_is_listed_as_not_known() -> None:
+    lone = live(an_object("v1", "Pod", "idle", containers=[IDLE]))
+    over = live(an_object("v1", "Pod", "over", containers=[IDLE]), phase="Succeeded")
+    web = live(deployment("web", container(image="nginx:1.29", args=[], resources={})))
+    job = live(an_object("batch/v1", "Job", "train", template=pod_template("train", IDLE)))
+    found = serving_resources(ClusterSnapshot((lone, over, web, job, live(deployment("a", IDLE)))))
+    assert [(each.identity[1], each.is_known) for each in found] == [
+        ("Deployment", False),
+        ("Job", False),
+        ("Pod", False),
+    ]
+
+
 def test_pods_without_an_owner_are_models() -> None:
     lone = live(an_object("v1", "Pod", "lone", containers=[container()]))
     idle = live(an_object("v1", "Pod", "idle", containers=[IDLE]))
@@ -187,7 +200,7 @@ def test_the_writer_is_the_last_one_of_the_spec() -> None:
         {"manager": "scaler", "time": "2026-11-03T10:00:00Z", "subresource": "scale", "fieldsV1": {"f:spec": {}}},
         {"manager": "kube-controller-manager", "time": "2026-11-04T10:00:00Z", "fieldsV1": {"f:metadata": {}}},
     ]
-    assert owner_of(body).text == "written by argocd"
+    assert owner_of(body).text == "written by Argo CD"
 
 
 def test_files_do_not_tell_who_wrote_an_object() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from components.fleet.objects import Object
+from tests.inspecting.objects import deployment
 from toolkit.errors import UserError
 from toolkit.kube import KubeError
 from toolkit.kube.errors import NoSuchKindError
@@ -37,7 +38,8 @@ class Server:
         if (api_version, kind) not in self.objects:
             raise NoSuchKindError(404, "NoSuchKind", f"no {kind}")
 
-    def list(self, api_version: str, kind: str, namespace: str | None = None) -> list[Object]:
+    def list(self, api_version: str, kind: str, namespace: str | None = None, unread: object = None) -> list[Object]:
+        assert unread == []
         self.requests.append(f"{kind} {namespace}")
         self._refuse(kind)
         items = self.objects[api_version, kind]
@@ -47,8 +49,12 @@ class Server:
             if namespace in (None, item["metadata"].get("namespace"))
         ]
 
-    def get(self, api_version: str, kind: str, name: str) -> Object:
+    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object:
+        self.requests.append(f"{kind} {namespace}/{name}")
         self._refuse(kind)
+        for item in self.objects.get((api_version, kind), ()):
+            if (item["metadata"].get("namespace"), item["metadata"]["name"]) == (namespace, name):
+                return item
         raise KubeError(404, "NotFound", name)
 
     def request(self, method: str, path: str) -> Any:
@@ -140,6 +146,34 @@ def test_a_failing_server_is_not_a_missing_right() -> None:
     assert missing == Missing(
         "list", "", "pods", "", "Pod is refused", "the nodes that replicas run on", denied=False
     )
+
+
+def with_variables(name: str, *config_maps: str, image: str = "vllm/vllm-openai:v0.9.0") -> Object:
+    """Return a Deployment whose server takes variables from ConfigMaps, the last one for a single variable."""
+    *whole, single = config_maps
+    one = {"name": "MODEL", "valueFrom": {"configMapKeyRef": {"name": single, "key": "model"}}}
+    server = {"name": "server", "image": image, "envFrom": [{"configMapRef": {"name": each}} for each in whole]}
+    return {**deployment(name, {**server, "env": [one]}), "apiVersion": "apps/v1"}
+
+
+def test_only_the_config_maps_of_servers_are_read() -> None:
+    held = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "all", "namespace": "models"}}
+    bodies = [with_variables("a", "all", "one"), with_variables("b", "all", "web", image="nginx:1")]
+    server = Server({DEPLOYMENT: bodies, ("v1", "ConfigMap"): [held]})
+    snapshot = read_cluster(server)  # type: ignore[arg-type]
+    assert [each for each in server.requests if each.startswith("ConfigMap")] == [
+        "ConfigMap models/all",
+        "ConfigMap models/one",
+    ]
+    assert snapshot.find("", "ConfigMap", "models", "all") == held
+    assert not snapshot.missing
+
+
+def test_config_maps_that_must_not_be_read_are_named_once() -> None:
+    bodies = [with_variables("a", "all", "one"), with_variables("b", "other", "one")]
+    snapshot = read_cluster(Server({DEPLOYMENT: bodies}, {"ConfigMap": 403}))  # type: ignore[arg-type]
+    (missing,) = snapshot.missing
+    assert (missing.title, missing.denied) == ("get configmaps in namespace models", True)
 
 
 def test_secrets_are_never_read() -> None:

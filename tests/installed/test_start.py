@@ -65,6 +65,7 @@ def reader(installed: Path, tmp_path: Path) -> Iterator[Reader]:
         reader.workbench("cluster", "stop")
 
 
+@pytest.mark.control_plane
 def test_the_page_can_be_followed(reader: Reader) -> None:
     programs = []
     for step in steps(PAGE):

@@ -1,6 +1,6 @@
 """The rules of the layout (docs/architecture.md), with an example of each way to offend against them."""
 
-from tests.layers import cloud, flags, names, order, vocabulary
+from tests.layers import cloud, escapes, flags, names, order, vocabulary
 from tests.layers.rule import Rule, each
 
 RULES = {
@@ -373,6 +373,21 @@ RULES = {
             {"components/plan/planted.py": "(listed := 1)"},
         ),
         passes=({"components/plan/planted.py": "message = 1\nmade_by = 'said'"},),
+    ),
+    "one function escapes text for each kind of output": Rule(
+        find=each(escapes.own_escapes),
+        why="A name from a cluster may hold control characters, which shlex.quote and html.escape leave as they are.",
+        instead="Use the functions of components/contract/texts/outputs.py.",
+        offends=(
+            {"workbench/planted.py": "import shlex\nx = shlex.quote(name)"},
+            {"livefleet/planted.py": "import shlex\nx = shlex.join(words)"},
+            {"workbench/planted.py": "import html\nx = html.escape(name)"},
+        ),
+        passes=(
+            {"workbench/planted.py": "import shlex\nx = shlex.split(line)"},
+            {"components/contract/texts/outputs.py": "import shlex\nx = shlex.quote(name)"},
+            {"tools/planted.py": "import shlex\nx = shlex.quote(name)"},
+        ),
     ),
     "the program is short": Rule(
         find=each(order.long_program),

@@ -10,9 +10,11 @@ from components.checks.metrics.chain import MetricSettings, metric_chain
 from components.checks.metrics.words import Adapter
 from tests.fleets import fleet_of, open_model, playground
 from tests.monitoring.programs.prometheus import Prometheus, started
+from tests.tries import tries
 
 Json = dict[str, Any]
-CONTROL = "\n\r\x00\x7f\u2028"
+CONTROL = "\n"
+"""Others are refused: character-unseen."""
 PIECES = st.sampled_from(
     [*"\"'`\\{}(),#=a_:1-./é😀", *CONTROL, "=~", "[5m]", " or ", " offset ", "vector(1e9)", "up", "$1", "<<.Series>>"]
 )
@@ -60,7 +62,7 @@ def queries(found: Any) -> list[str]:
     return asked
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(fleets())
 def test_every_query_is_one_selector_of_the_named_series(
     parser: Prometheus, case: tuple[list[Json], Adapter]

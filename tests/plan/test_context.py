@@ -20,6 +20,7 @@ from tests.plan.test_memory import FAMILIES, FIELDS, SET
 
 QWEN = "Qwen/Qwen3-8B"
 """Its max_position_embeddings are 40,960."""
+YARN = '{"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}'
 SHAPES = KnownShapes(
     {
         QWEN: OwnShape(
@@ -57,10 +58,14 @@ def test_a_longer_context_is_reported_where_it_is_written(
         ({}, 1),
         ({"env": [{"name": "OTHER", "value": "1"}]}, 1),
         ({"env": [{"name": "VLLM_ALLOW_LONG_MAX_MODEL_LEN", "value": "1"}]}, 0),
+        ({"env": [{"name": "VLLM_ALLOW_LONG_MAX_MODEL_LEN", "value": "0"}]}, 1),
         # The variables of a Secret are unknown.
         ({"envFrom": [{"secretRef": {"name": "s"}}]}, 0),
         ({"image": "vllm/vllm-openai:v0.8.5", "more": ["--rope-scaling", '{"rope_type": "yarn", "factor": 4.0}']}, 0),
         ({"more": ["--hf-overrides", '{"max_position_embeddings": 131072}']}, 0),
+        ({"more": ["--hf-overrides", f'{{"rope_scaling": {YARN}}}']}, 0),
+        ({"more": ["--hf-overrides", f'{{"rope_scaling": {YARN.replace("4.0", "2.0")}}}']}, 1),
+        ({"more": ["--hf-overrides.rope_scaling.type", "linear", "--hf-overrides.rope_scaling.factor", "2"]}, 1),
         ({"model": "org/Qwen3-8B-of-another-context"}, 0),
     ],
 )
@@ -69,6 +74,22 @@ def test_what_extends_the_context(tmp_path: Path, changes: dict[str, object], co
     (container,) = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"]
     container["args"] += changes.pop("more", [])
     container |= changes
+    assert len(found(tmp_path / "m.yaml", yaml.safe_dump(body))) == count
+
+
+@pytest.mark.parametrize(
+    ("tag", "variable", "count"), [("v0.5.9", "", 1), ("v0.4.10", "", 0), ("v0.5.9", "1", 0), ("v0.5.9", "0", 1)]
+)
+def test_sglang_refuses_a_longer_context_since_its_release(
+    tmp_path: Path, tag: str, variable: str, count: int
+) -> None:
+    """_derive_context_length: a warning up to 0.4.10, unless SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN is 0."""
+    body = yaml.safe_load(SET.format(model=QWEN, type="g6.12xlarge", context=100_000))
+    (container,) = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"]
+    command = ["python3", "-m", "sglang.launch_server", "--model-path", QWEN, "--context-length", "100000"]
+    container |= {"image": f"lmsysorg/sglang:{tag}", "command": command, "args": []}
+    if variable:
+        container["env"] = [{"name": "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN", "value": variable}]
     assert len(found(tmp_path / "m.yaml", yaml.safe_dump(body))) == count
 
 

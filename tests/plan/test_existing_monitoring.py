@@ -7,6 +7,7 @@ import yaml
 
 from components.contract.problems import Problem
 from components.families import objects
+from components.plan.monitoring import check_existing
 from components.plan.plan import Plan, plan
 from components.plan.settings import FleetSettings
 from tests.fleets import GPU, open_model, playground
@@ -52,6 +53,21 @@ def test_both_are_said_of_an_existing_installation() -> None:
 )
 def test_nothing_is_said_where_charts_or_settings_do_it(prerequisites: dict[str, Any]) -> None:
     assert about(planned(**prerequisites)) == []
+
+
+@pytest.mark.parametrize(
+    ("created", "named"),
+    [
+        (["ConfigMap"], ""),
+        (["ConfigMap", "PodMonitor"], "selects PodMonitors by the label"),
+        (["PodMonitor", "PrometheusRule"], "selects PodMonitors and PrometheusRules by the label"),
+    ],
+)
+def test_only_what_prometheus_selects_needs_labels(created: list[str], named: str) -> None:
+    found = planned(present=["prometheus"])
+    bodies = [{"kind": kind} for kind in created]
+    labels = [p for p in check_existing(found.chain, bodies, found.environment) if p.path.endswith("monitorLabels")]
+    assert [named in each.reason for each in labels] == [True] * bool(named)
 
 
 def test_without_autoscalers_and_monitoring_nothing_is_needed() -> None:

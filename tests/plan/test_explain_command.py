@@ -2,18 +2,17 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests import preloaded
 
 ROOT = Path(__file__).parents[2]
 
 
 def explain(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "workbench", "explain", *arguments]
-    env = {**os.environ, "NO_COLOR": "1"}
-    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    return preloaded.run("explain", *arguments, env={**os.environ, "NO_COLOR": "1"})
 
 
 def test_the_samples_are_what_is_meant_without_a_path() -> None:
@@ -57,8 +56,7 @@ def test_what_is_wrong_is_said_without_a_traceback(arguments: tuple[str, ...], c
 def test_validate_knows_the_metrics_that_engines_export(tmp_path: Path) -> None:
     sample = (ROOT / "stacks" / "models" / "gemma-elastic.yaml").read_text()
     (tmp_path / "m.yaml").write_text(sample.replace("vllm:num_requests_waiting", "vllm:num_requests_waitin"))
-    command = [sys.executable, "-m", "workbench", "validate", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = preloaded.run("validate", tmp_path, env=os.environ)
     assert done.returncode == 1
     assert "spec.elasticConfig.scaleTrigger.hpa.metrics[0]" in done.stdout
     assert "vllm:num_requests_waiting" in done.stdout

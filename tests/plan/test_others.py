@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from components.checks.hardening.settings import Hardening
 from components.checks.hardening.words import PodSecurity
+from components.contract.findings.annotations import PREFIX
 from components.contract.findings.ids import RuleId
 from components.contract.load import Manifests
 from components.contract.problems import Severity, errors
@@ -20,6 +21,7 @@ from components.plan.namespaces import namespace_objects
 from components.plan.others import identity
 from components.plan.plan import Plan, plan
 from tests.fleets import open_model, playground
+from tests.seen import texts
 
 CHAT = [open_model("m", flavors=[{"name": "cpu", "limits": {"cpu": "1"}}]), playground("chat", "m")]
 
@@ -79,6 +81,43 @@ def workload(image: str, kind: str = "Deployment") -> dict[str, Any]:
     containers = [{"name": "server", "image": image, "args": ["--model", "Qwen/Qwen3-8B"]}]
     template = {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": containers}}
     return other("apps/v1", kind, spec={"selector": {"matchLabels": {"app": "x"}}, "template": template})
+
+
+def server(*args: str, image: str = "vllm/vllm-openai:v0.20.0", **spec: Any) -> dict[str, Any]:
+    pod = {"containers": [{"name": "main", "image": image, "args": list(args)}], **spec}
+    template = {"metadata": {"labels": {"app": "x"}}, "spec": pod}
+    return other("apps/v1", "Deployment", spec={"selector": {"matchLabels": {"app": "x"}}, "template": template})
+
+
+@pytest.mark.parametrize("choice", [OtherKinds.APPLY, OtherKinds.SKIP])
+def test_secrets_and_drains_of_servers_created_unchanged(choice: OtherKinds) -> None:
+    key = "sk-" + "8f4e2c1b9a7d" * 2
+    problems = planned(server("--model", "m", "--api-key", key), choice=choice).problems
+    rules = (RuleId.SECURITY_SECRET_IN_CLEAR, RuleId.DRAIN_MISSING)
+    found = {each.rule: each.path for each in problems if each.rule in rules and each.kind == "Deployment"}
+    container = "spec.template.spec.containers[0]"
+    expected = {RuleId.SECURITY_SECRET_IN_CLEAR: f"{container}.args[3]", RuleId.DRAIN_MISSING: container}
+    assert found == (expected if choice is OtherKinds.APPLY else {})
+    assert key not in str(problems)
+
+
+def test_what_has_neither_is_not_reported() -> None:
+    hook = {"exec": {"command": ["/bin/sh", "-c", "./drain.sh"]}}
+    drained = server("--model", "m", "--api-key", "$(KEY)")
+    drained["spec"]["template"]["spec"]["containers"][0]["lifecycle"] = {"preStop": hook}
+    for body in (drained, server("--api-key", "none", image="example.com/web:1")):
+        problems = planned(body).problems
+        rules = (RuleId.SECURITY_SECRET_IN_CLEAR, RuleId.DRAIN_MISSING, RuleId.DRAIN_SHORT)
+        assert [each for each in problems if each.rule in rules and each.kind == "Deployment"] == []
+
+
+def test_their_findings_can_be_ignored() -> None:
+    body = server("--model", "m")
+    reason = "its requests take milliseconds"
+    body["metadata"]["annotations"] = {f"{PREFIX}drain-missing": reason}
+    found = planned(body)
+    assert not [each for each in found.problems if each.rule == RuleId.DRAIN_MISSING]
+    assert [each.reason for each in found.ignored] == [reason]
 
 
 @pytest.mark.parametrize(
@@ -174,8 +213,8 @@ def test_an_exported_object_is_what_somebody_wrote() -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-2, 2) | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    st.none() | st.booleans() | st.integers(-2, 2) | texts(3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts(3), inner, max_size=2),
     max_leaves=4,
 )
 METADATA = st.fixed_dictionaries(

@@ -9,6 +9,7 @@ from components.checks.metrics.chain import MetricSettings
 from components.checks.metrics.scaled_objects import summed_metrics
 from components.checks.metrics.uses import scalers_of, scrape_targets
 from components.checks.metrics.words import Adapter
+from components.contract.findings.ids import RuleId
 from components.contract.problems import Problem
 from components.families import objects
 from components.fleet.options import Options
@@ -18,7 +19,10 @@ from components.plan.plan import Plan, plan
 from components.plan.review.planned import snapshot_of
 from components.plan.review.review import Thresholds
 from components.plan.review.thresholds import failures
+from components.plan.scaler_kinds import SCALER_KINDS
 from components.plan.sections.costs import bill_of
+from components.plan.settings import FleetSettings
+from tests.families.kthena.autoscaling.bindings import binding, bounded, metric, policy, serving
 from tests.fleets import GPU, open_model, playground
 
 Object = dict[str, Any]
@@ -117,6 +121,10 @@ def test_the_rule_behind_its_metric_is_made() -> None:
         (scaled_object(minReplicaCount=5), ("contract", "spec.maxReplicaCount")),
         (scaled_object(idleReplicaCount=1), ("contract", "spec.idleReplicaCount")),
         (scaled_object(triggers=[]), ("contract", "spec.triggers")),
+        (
+            scaled_object("chat", "chat", trigger(metadata={"threshold": "five"})),
+            ("contract", "spec.triggers[0].metadata.threshold"),
+        ),
         (
             scaled_object(
                 "chat", "chat", {"type": "prometheus", "metadata": {"serverAddress": ADDRESS, "query": OURS}}
@@ -259,6 +267,20 @@ class TestZero:
         assert problem.reason.endswith("; set 1")
         assert rules(scaled_object(minReplicaCount=1)) == []
 
+    @pytest.mark.parametrize("adapter", Adapter)
+    def test_no_adapter_ends_the_zero_of_a_familys_own_autoscaler(self, adapter: Adapter) -> None:
+        """KEDA stops at 0 as well, and then nothing exports the metric that it reads."""
+        environment = replace(ENVIRONMENT, metrics=MetricSettings(adapter=adapter))
+
+        def found(minimum: int) -> list[str]:
+            documents = [serving(), policy(metric()), binding(bounded(minimum=minimum))]
+            problems = plan(objects(documents), environment).problems
+            return [each.reason for each in problems if each.rule == RuleId.AUTOSCALING_FROM_ZERO]
+
+        (reason,) = found(0)
+        assert reason.endswith("; set 1")
+        assert found(1) == []
+
     def test_a_queue_in_front_starts_it_again(self) -> None:
         queue = trigger("sum(inference_extension_flow_control_queue_size)")
         found = rules(scaled_object("chat", "chat", trigger(), queue, minReplicaCount=0))
@@ -341,3 +363,83 @@ def test_sums_over_the_scaled_pods_are_what_simulations_compute(query: str, kind
     assert {text: metric.kind for text, metric in summed_metrics(scaler, targets).items()} == (
         {query: kind} if kind else {}
     )
+
+
+def test_the_fields_of_each_kind_have_their_own_paths() -> None:
+    paths = {key: kind.field_of("metrics[0].resource.target") for key, kind in SCALER_KINDS.items()}
+    assert paths["autoscaling/v1", "HorizontalPodAutoscaler"] == "targetCPUUtilizationPercentage"
+    assert paths["keda.sh/v1alpha1", "ScaledObject"] == "triggers[0]"
+    assert paths["autoscaling/v2", "HorizontalPodAutoscaler"] == "metrics[0].resource.target"
+
+
+@pytest.mark.parametrize(
+    ("modes", "expected"),
+    [
+        (["Off"], []),
+        (["auto"], ["spec.updatePolicy.updateMode"]),
+        (["Off", "Off"], ["spec.targetRef"]),
+    ],
+)
+def test_modes_and_targets_of_vertical_autoscalers(modes: list[str], expected: list[str]) -> None:
+    reference = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "chat"}
+    documents = [
+        {
+            "apiVersion": "autoscaling.k8s.io/v1",
+            "kind": "VerticalPodAutoscaler",
+            "metadata": {"name": f"v{number}"},
+            "spec": {"targetRef": reference, "updatePolicy": {"updateMode": mode}},
+        }
+        for number, mode in enumerate(modes)
+    ]
+    found = [each for each in planned(*documents).problems if each.kind == "VerticalPodAutoscaler"]
+    assert [each.path for each in found] == expected
+
+
+def test_a_conflict_of_adapters_names_the_autoscaler() -> None:
+    settings = {"otherKinds": "apply", "prerequisites": {"present": ["prometheus-adapter"], "install": True}}
+    environment = FleetSettings.model_validate(settings).environment()
+    found = [p for p in planned(scaled_object(), environment=environment).problems if "both provide" in p.reason]
+    assert [p.reason for p in found] == [
+        "keda (for ScaledObject/chat) and prometheus-adapter both provide external.metrics.k8s.io; choose one"
+    ]
+
+
+PAUSED = "autoscaling.keda.sh/paused-replicas"
+
+
+@pytest.mark.parametrize(
+    ("paused", "replicas", "found"),
+    [
+        (None, (1, 1, 4), ()),
+        ("3", (3, 3, 3), ("field-no-effect",)),
+        ("0", (0, 0, 0), ("autoscaling-asleep",)),
+        ("few", (1, 1, 4), ("contract",)),
+    ],
+)
+def test_keda_pauses_at_a_number_of_replicas(
+    paused: str | None, replicas: tuple[int, int, int], found: tuple[str, ...]
+) -> None:
+    """The workload gets that number, and the bounds of the HorizontalPodAutoscaler of KEDA are the same."""
+    scaler = scaled_object(minReplicaCount=1)
+    if paused is not None:
+        scaler["metadata"]["annotations"] = {PAUSED: paused}
+    result = planned(scaler)
+    (workload,) = snapshot_of(result, "dev", bill_of(result)).workloads
+    assert workload.replicas == replicas
+    problems = [problem for problem in result.problems if problem.kind == "ScaledObject"]
+    assert tuple(problem.rule for problem in problems) == found
+    assert all(problem.path == f'metadata.annotations["{PAUSED}"]' for problem in problems)
+
+
+@pytest.mark.parametrize(("spec", "jobs"), [({}, 100), ({"maxReplicaCount": 5}, 5)])
+def test_jobs_that_keda_starts_are_not_planned(spec: Object, jobs: int) -> None:
+    pod = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "busybox:1.36"}]}
+    job = {
+        "apiVersion": "keda.sh/v1alpha1",
+        "kind": "ScaledJob",
+        "metadata": {"name": "batch"},
+        "spec": {"jobTargetRef": {"template": {"spec": pod}}, "triggers": [trigger()], **spec},
+    }
+    (found,) = [problem for problem in planned(job).problems if problem.kind == "ScaledJob"]
+    assert (found.rule, found.path) == ("unchanged-unchecked", "spec.maxReplicaCount")
+    assert found.reason.startswith(f"is {jobs}: that many Jobs run at a time")

@@ -62,7 +62,7 @@ def web_service(**spec: Any) -> Json:
 
 def job(image: str) -> Json:
     pod = {"restartPolicy": "Never", "tolerations": ANYWHERE, "containers": [{"name": "job", "image": image}]}
-    metadata = {"name": "once", "namespace": SPACES[0], "annotations": {"pulumi.com/skipAwait": "true"}}
+    metadata = {"name": "once", "namespace": SPACES[0]}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"template": {"spec": pod}}}
 
 

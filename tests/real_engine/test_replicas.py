@@ -1,6 +1,7 @@
 """An autoscaler is turned on, off and on again: the replicas change hands, and none is lost."""
 
 import copy
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,11 +19,20 @@ SPACE = "real-replicas"
 LABELS = {"app": "model"}
 POD = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "server", "image": "registry.example/m:1"}]}}
 GROUP = {"size": 1, "workerTemplate": POD}
+ROLE = {"name": "leader", "entryTemplate": {"spec": POD["spec"]}, "workerReplicas": 0}
 KINDS: dict[str, tuple[str, Json]] = {
     "Deployment": ("apps/v1", {"selector": {"matchLabels": LABELS}, "template": POD}),
     "StatefulSet": ("apps/v1", {"selector": {"matchLabels": LABELS}, "template": POD, "serviceName": "model"}),
     "LeaderWorkerSet": ("leaderworkerset.x-k8s.io/v1", {"leaderWorkerTemplate": GROUP}),
+    "InferenceService": ("inference.llmkube.dev/v1alpha1", {"modelRef": "model"}),
+    "Playground": ("inference.llmaz.io/v1alpha1", {"modelClaim": {"modelName": "model"}}),
+    "ModelServing": (
+        "workload.serving.volcano.sh/v1alpha1",
+        {"schedulerName": "volcano", "template": {"roles": [ROLE]}},
+    ),
 }
+OPERATED = ("InferenceService", "Playground", "ModelServing")
+"""Kinds that an operator reads; without replicas, their definitions set 1."""
 SKIP = {"pulumi.com/skipAwait": "true"}
 """No node runs the pods."""
 
@@ -31,25 +41,29 @@ def workload(kind: str, replicas: int | None = None, image: str = "registry.exam
     """A workload as the program registers it: without replicas if an autoscaler owns them."""
     api_version, spec = copy.deepcopy(KINDS[kind])
     metadata: Json = {"name": "model", "namespace": SPACE, "annotations": SKIP}
-    template = spec.get("template") or spec["leaderWorkerTemplate"]["workerTemplate"]
-    template["spec"]["containers"][0]["image"] = image
+    if kind in OPERATED:
+        metadata["labels"] = {"edit": image.rpartition(":")[2]}
+    else:
+        template = spec.get("template") or spec["leaderWorkerTemplate"]["workerTemplate"]
+        template["spec"]["containers"][0]["image"] = image
     body: Json = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
     if replicas is not None:
         spec["replicas"] = replicas
-    return with_own_replicas(body)
+    return with_own_replicas(body, replicas if kind in OPERATED else None)
 
 
 @pytest.fixture(scope="session")
-def sets(kube: Kube) -> None:
-    """The definition of LeaderWorkerSets, with their scale subresource."""
-    kind = next(each for each in kinds() if each.kind == "LeaderWorkerSet")
-    kube.apply(crd(kind), manager="test")
-    eventually(lambda: _is_served(kube), "the kind")
+def served(kube: Kube) -> None:
+    """The definitions of the kinds, with their scale subresources."""
+    for kind in kinds():
+        if kind.kind in KINDS and kind.api_version == KINDS[kind.kind][0]:
+            kube.apply(crd(kind), manager="test")
+            eventually(functools.partial(_is_served, kube, kind.kind), kind.kind)
 
 
-def _is_served(kube: Kube) -> bool:
+def _is_served(kube: Kube, kind: str) -> bool:
     try:
-        kube.list(KINDS["LeaderWorkerSet"][0], "LeaderWorkerSet", "default")
+        kube.list(KINDS[kind][0], kind, "default")
     except KubeError:
         return False
     return True
@@ -63,22 +77,22 @@ def space(real: RealStack, kube: Kube) -> Iterator[None]:
     eventually(lambda: gone(kube, "v1", "Namespace", SPACE), "deletion")
 
 
-@pytest.mark.usefixtures("space")
+@pytest.mark.usefixtures("space", "served")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("number", [3, 4], ids=["the-number-before", "another-number"])
-def test_on_off_and_on_again(real: RealStack, kube: Kube, kind: str, number: int, request: Any) -> None:
-    if kind == "LeaderWorkerSet":
-        request.getfixturevalue("sets")
+def test_on_off_and_on_again(real: RealStack, kube: Kube, kind: str, number: int) -> None:
     path = kube.path(KINDS[kind][0], kind, "model", SPACE)
 
     def replicas() -> int:
         return int(kube.request("GET", path)["spec"]["replicas"])
 
     def scale(to: int) -> None:
-        # As scaleNamespacer.Scales.Update of the HPA's controller (k8s.io/kubernetes pkg/controller/podautoscaler).
+        # As the HPA's controller (Scales.Update in k8s.io/kubernetes pkg/controller/podautoscaler), and
+        # Kthena's (updateTargetReplicas in pkg/autoscaler/controller).
+        through = "?fieldManager=kthena" if kind == "ModelServing" else "/scale?fieldManager=kube-controller-manager"
         kube.request(
             "PATCH",
-            f"{path}/scale?fieldManager=kube-controller-manager",
+            f"{path}{through}",
             body={"spec": {"replicas": to}},
             content_type="application/merge-patch+json",
         )
@@ -100,6 +114,15 @@ def test_on_off_and_on_again(real: RealStack, kube: Kube, kind: str, number: int
     scale(6)
     up(None, "registry.example/m:3", kept=True)
     assert replicas() == 6
+
+
+@pytest.mark.usefixtures("space", "served")
+@pytest.mark.parametrize("kind", OPERATED)
+def test_without_kept_fields_a_resource_returns_to_its_default(real: RealStack, kube: Kube, kind: str) -> None:
+    for replicas in (3, None):
+        real.kept = {}
+        assert real.up([namespace(SPACE), workload(kind, replicas)]) == 0
+    assert kube.request("GET", kube.path(KINDS[kind][0], kind, "model", SPACE))["spec"]["replicas"] == 1
 
 
 @pytest.mark.usefixtures("space")

@@ -46,7 +46,7 @@ class TestRefusals:
             "mixed architectures in one group",
             "gpuNodes.types.p5.48xlarge.reservation: expired at 2026-11-08 00:00 UTC",
             "is in us-east-1b, but zones is us-east-1a, us-east-1b; make them match",
-            "Pulumi.test.yaml: cluster.version: EKS 1.30 has been out of support since 2026-07-23",
+            "Pulumi.test.yaml: inference-platform:cluster.version: EKS 1.30 has been out of support since 2026-07-23",
         ):
             assert expected in text, expected
 
@@ -69,7 +69,7 @@ class TestRefusals:
     def test_of_the_cluster_by_the_keys_of_its_section(self) -> None:
         role = "arn:aws:iam::123456789012:role/a"
         cluster = {"adminRoleArns": [role], "namespaceAccess": {"models": {"editorRoleArns": [role]}}}
-        (line,) = refused("dev", cluster={"publicAccessCidrs": ["203.0.113.0/24"], **cluster})
+        _, line = refused("dev", cluster={"publicAccessCidrs": ["203.0.113.0/24"], **cluster})
         assert line == (
             "Pulumi.test.yaml: inference-platform:cluster.namespaceAccess[models].editorRoleArns: "
             f"{role} may do this already, as one of adminRoleArns; remove it here"

@@ -90,7 +90,9 @@ class TestHardening:
         monkeypatch.setattr(pulumi.log, "warn", lambda message, _: warned.append(message))
         dev(hardening={"podSecurity": "restricted"}, models=["stacks/models/phi-hostpath.yaml"])
         (line,) = (line for line in warned if "(hostPath)" in line)
-        assert line.startswith("Pulumi.test.yaml: hardening.podSecurity: 'restricted' is not met (hostPath) by ")
+        assert line.startswith(
+            "Pulumi.test.yaml: inference-platform:hardening.podSecurity: 'restricted' is not met (hostPath) by "
+        )
         assert "Playground/phi-hostpath (model-volume)" in line
         warned.clear()
         dev(models=["stacks/models/phi-hostpath.yaml"])

@@ -185,7 +185,7 @@ class TestMetricChain:
         ("region", "there"),
         [
             ("us-west-2", "* 1.212"),  # a g5.2xlarge in the AWS price list of 2025-04-04
-            ("eu-north-1", "No prices are known"),
+            ("eu-north-1", "* 1.28549"),  # the same list, in ec2.shop at 74c9fd8a
         ],
     )
     def test_the_dashboard_has_the_prices_of_its_region(self, region: str, there: str) -> None:

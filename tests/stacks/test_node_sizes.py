@@ -50,6 +50,20 @@ class TestBounds:
         ]
         assert len(handed_over) == len(graph.exports["nodes"])
 
+    @pytest.mark.parametrize(("timeout", "seconds"), [("10m", 3600), ("2h", 7200 + 180 + 300)])
+    def test_nodes_end_after_the_longest_request(self, timeout: str, seconds: int) -> None:
+        """A proxy drains for three minutes and the longest request, and is killed 300 s later (Envoy Gateway)."""
+        door = {"expose": "gateway", "internal": True, "requestTimeout": timeout}
+        assert autoscaler(run("dev", frontDoor=door))["extraArgs"]["max-graceful-termination-sec"] == seconds
+        pools = {"provisioner": "karpenter", "generalPool": {}}
+        (pool,) = [
+            entry
+            for entry in run("dev", frontDoor=door, gpuNodes=pools).graph
+            if entry.inputs.get("kind") == "NodePool" and entry.inputs["metadata"]["name"] == "general"
+        ]
+        minutes = 30 if timeout == "10m" else seconds // 60
+        assert pool.inputs["spec"]["template"]["spec"]["terminationGracePeriod"] == f"{minutes}m"
+
     def test_in_a_preview_only_the_name_is_unknown(self) -> None:
         values = autoscaler(run("dev", Echo(), preview=True, gpuNodes=BOUNDED))
         assert {"name": UNKNOWN, "minSize": 1, "maxSize": 3} in values["autoscalingGroups"]

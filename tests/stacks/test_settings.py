@@ -37,11 +37,12 @@ def test_a_declared_default_is_the_typed_one(key: str) -> None:
     assert parse({**rest, "kubeconfig": "kubeconfig"}, FILE) == parse(GOOD, FILE)
 
 
-def test_every_key_is_declared_with_type_and_description() -> None:
+def test_every_key_is_declared_with_type_description_and_default() -> None:
+    """The Pulumi CLI refuses a stack without a value of a key that has no default."""
     declared = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())["config"]
     keys = {f"inference-platform:{f.alias or n}" for n, f in Settings.model_fields.items() if n != "file"}
     assert set(declared) == keys
-    assert all(facts["type"] and facts["description"] for facts in declared.values())
+    assert all(facts["type"] and facts["description"] and "default" in facts for facts in declared.values())
 
 
 def test_values_as_the_command_line_stores_them() -> None:

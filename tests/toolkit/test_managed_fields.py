@@ -4,7 +4,16 @@ from typing import Any
 
 import pytest
 
-from toolkit.kube.managed_fields import Fields, is_controller, owned_fields, select, union, without
+from toolkit.kube.managed_fields import (
+    Fields,
+    differing,
+    is_controller,
+    merged_into,
+    owned_fields,
+    select,
+    union,
+    without,
+)
 
 CONTAINER: Fields = {
     'k:{"name":"server"}': {
@@ -65,6 +74,12 @@ def test_a_set_selects_the_items_of_a_list_by_their_keys() -> None:
             {"a": [{"n": 1, "p": "T", "x": 2}]},
             {"f:a": {'k:{"n":1,"p":"T"}': {"f:x": {}}}},
             {"a": [{"n": 1, "p": "T", "x": 2}]},
+            {"a": [{"n": 1, "p": "T"}]},
+        ),
+        (
+            {"a": [{"n": 1, "p": "T", "x": 2}]},
+            {"f:a": {'k:{"n":1,"p":"T"}': {".": {}, "f:x": {}}}},
+            {"a": [{"n": 1, "p": "T", "x": 2}]},
             {},
         ),
         ({"a": {}}, {"f:b": {}}, {}, {"a": {}}),
@@ -80,6 +95,52 @@ def test_a_difference_of_sets_leaves_no_parent_alone() -> None:
     assert without(both, {"f:a": {"f:b": {}}}) == {"f:c": {}}
     assert without(both, {"f:c": {}}) == {"f:a": {".": {}, "f:b": {}}}
     assert without(both, both) == {}
+
+
+ITEMS: dict[str, Any] = {"l": [{"n": "a", "v": 1, "w": 1}, {"n": "b", "v": 1}]}
+OWNED: Fields = {
+    "f:l": {'k:{"n":"a"}': {".": {}, "f:n": {}, "f:v": {}, "f:w": {}}, 'k:{"n":"b"}': {".": {}, "f:v": {}}}
+}
+
+
+@pytest.mark.parametrize(
+    ("after", "differs"),
+    [
+        (ITEMS, {}),
+        ({"l": ITEMS["l"][::-1]}, {}),
+        (
+            {"l": [{"n": "b", "v": 1}, {"n": "a", "v": 2, "w": 1}]},
+            {"f:l": {'k:{"n":"a"}': {"f:v": {}}}},
+        ),
+        ({"l": [ITEMS["l"][0]]}, {"f:l": {'k:{"n":"b"}': {".": {}, "f:v": {}}}}),
+        ({}, OWNED),
+    ],
+)
+def test_the_fields_that_differ_between_two_states(after: Any, differs: Fields) -> None:
+    assert differing(OWNED, ITEMS, after) == differs
+
+
+APPLIER = {"manager": "ours", "operation": "Apply", "time": "2", "fieldsV1": {"f:a": {}}}
+FORMER = {"manager": "kubectl", "operation": "Update", "time": "1", "fieldsV1": {"f:a": {}, "f:b": {}, "f:c": {}}}
+STATUS = {"manager": "kubectl", "operation": "Update", "subresource": "status", "fieldsV1": {"f:status": {}}}
+
+
+@pytest.mark.parametrize(
+    ("entries", "kept", "merged"),
+    [
+        ([APPLIER, STATUS], {}, [STATUS, APPLIER]),
+        ([FORMER, APPLIER], {}, [{**APPLIER, "fieldsV1": {"f:a": {}, "f:b": {}, "f:c": {}}}]),
+        ([FORMER], {}, [{**FORMER, "manager": "ours", "operation": "Apply"}]),
+        (
+            [FORMER, STATUS, APPLIER],
+            {"f:c": {}},
+            [{**FORMER, "fieldsV1": {"f:c": {}}}, STATUS, {**APPLIER, "fieldsV1": {"f:a": {}, "f:b": {}}}],
+        ),
+        ([STATUS], {}, [STATUS]),
+    ],
+)
+def test_an_applier_takes_over_the_fields_of_former_managers(entries: Any, kept: Fields, merged: Any) -> None:
+    assert merged_into("ours", entries, lambda entry: entry is FORMER, kept) == merged
 
 
 def test_a_union_keeps_the_fields_of_both() -> None:

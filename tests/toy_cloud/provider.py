@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 from components.contract.findings.ids import RuleId
 from components.contract.problems import Problem, Severity
 from components.fleet.cloud import Cloud, CloudProvider, NodePlan
+from components.fleet.downloads import Download
 from components.fleet.images import PullThroughCache
-from components.fleet.instances import Instance
+from components.fleet.instances import DescribedType, Instance
 from components.fleet.nodes.groups import NodeGroupDemand, node_groups
 from components.fleet.nodes.policy import NodePolicy, Reservation
 from components.fleet.nodes.replacement import NodeReplacement, NodeSource
@@ -29,7 +30,6 @@ class ToyPrices:
 
     region = REGION
     items: ClassVar[Mapping[str, Per]] = {Flat.LOAD_BALANCER.value: Per.HOUR, "marbles": Per.MONTH}
-    further_types: ClassVar[frozenset[str]] = frozenset()
     disk = DiskRate()
     spot_source = ""
 
@@ -131,6 +131,18 @@ class Toy:
         """Yield the metrics server, which its large nodes need."""
         if group.instance_type == "toy-large":
             yield "metrics-server", f"nodes {group.name}"
+
+    def described_type(self, described: DescribedType) -> Instance:
+        """Return a type whose nodes offer all that they have."""
+        return Instance(
+            name=described.name,
+            family=described.name,
+            vcpu=described.vcpu,
+            memory_gib=described.memory_gib,
+            arch=described.arch,
+            allocatable_cpu=Decimal(described.vcpu),
+            allocatable_memory=described.memory_gib * 2**30,
+        )
 
     def range_problem(self, cidr: str) -> str:
         """Say that its networks have one range alone."""
@@ -256,6 +268,14 @@ class ToyEnvironment:
     def check_image_cache(self, file: str) -> Iterator[Problem]:
         """Yield nothing."""
         return iter(())
+
+    def check_charts(self, groups: Sequence[NodePlan], installed: Collection[str], file: str) -> Iterator[Problem]:
+        """Yield nothing: every chart works with toys."""
+        yield from ()
+
+    def check_reach(self, downloads: Sequence[Download], charts: Collection[str], file: str) -> Iterator[Problem]:
+        """Yield nothing: toys are reached by hand."""
+        yield from ()
 
     def charts_for_models(self, fleet: Fleet) -> Iterator[tuple[str, str]]:
         """Yield nothing."""

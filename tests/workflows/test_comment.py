@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from ci.comment import MARKER, MOST, comment
 from ci.markdown import block, cleaned, code, length, shares, shortened
 from ci.plans import Plans, StackPlan
+from tests.tries import tries
 
 HEAD = "0123456789abcdef0123456789abcdef01234567"
 LINKS = "https://github.com/acme/models/"
@@ -297,7 +298,7 @@ _PIECES = st.sampled_from(
 
 
 @given(st.lists(_PIECES, max_size=40).map("".join))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=tries(400), deadline=None)
 def test_whatever_is_written_loads_calls_and_leads_nowhere(text: str) -> None:
     made = cleaned(text, LINKS)
     page = _Links()

@@ -145,6 +145,7 @@ def test_rights_are_these_and_no_others() -> None:
         ("deploy.yml", "dev"): oidc,
         ("deploy.yml", "staging"): oidc,
         ("deploy.yml", "prod"): oidc,
+        ("nightly.yml", "long"): reads,
         ("preview-publish.yml", "comment"): {**run, "pull-requests": "write"},
         ("preview-publish.yml", "findings"): {**run, "pull-requests": "read", "security-events": "write"},
         ("preview.yml", "plan"): reads,

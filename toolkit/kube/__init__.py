@@ -4,6 +4,6 @@ Uses the standard library's HTTP client: applying thousands of objects is measur
 """
 
 from .client import APPLY, Kube
-from .errors import KubeError, NoSuchKindError
+from .errors import KubeError, MalformedObject, MalformedObjectError, NoSuchKindError
 
-__all__ = ["APPLY", "Kube", "KubeError", "NoSuchKindError"]
+__all__ = ["APPLY", "Kube", "KubeError", "MalformedObject", "MalformedObjectError", "NoSuchKindError"]

@@ -11,13 +11,22 @@ from typing import Any
 from urllib.parse import quote
 
 from ..kubeconfig import read
-from .errors import KubeError, NoSuchKindError, error_in
+from .errors import (
+    KubeError,
+    MalformedObject,
+    MalformedObjectError,
+    MalformedResponseError,
+    NoSuchKindError,
+    error_in,
+)
 from .transport import Transport
 
 Json = dict[str, Any]
 
 APPLY = "application/apply-patch+yaml"
 _METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+_PARTIAL = "PartialObjectMetadata"
+"""Kind of the objects of such a list, whatever they are."""
 _PAGE = 500
 _UNAVAILABLE = (http.HTTPStatus.BAD_GATEWAY, http.HTTPStatus.SERVICE_UNAVAILABLE, http.HTTPStatus.GATEWAY_TIMEOUT)
 _RETRY_PAUSE = 0.5
@@ -89,17 +98,17 @@ class Kube:
     def _decoded(self, data: bytes) -> Json:
         try:
             decoded = json.loads(data) if data else {}
+            if b"\\ud" in data or b"\\uD" in data:
+                # A surrogate without its partner is no character, and cannot be printed or encoded.
+                decoded = json.loads(json.dumps(decoded, ensure_ascii=False).encode(errors="replace"))
         except (ValueError, RecursionError):
             decoded = None
         if not isinstance(decoded, dict):
             raise self._malformed("something else than a JSON object")
         return decoded
 
-    def _malformed(self, found: str) -> KubeError:
-        """Return the error for a response that no API server sends: that of a proxy, or of another server."""
-        return KubeError(
-            0, "Malformed", f"{self.server} responded with {found}; check that it is the address of an API server"
-        )
+    def _malformed(self, found: str) -> MalformedResponseError:
+        return MalformedResponseError(self.server, found)
 
     def _send(self, method: str, *request: Any) -> tuple[int, bytes]:  # noqa: ANN401 - as the transport takes it
         """Send a request; retry while the server is unavailable, except a POST, which may have succeeded."""
@@ -196,10 +205,70 @@ class Kube:
     # Verbs
 
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Json:
+        """Return an object.
+
+        Raises:
+            MalformedObjectError: its fields have other types than those of its kind.
+            KubeError: the server rejected the request, or did not respond.
+        """
         found = self.request("GET", self.path(api_version, kind, name, namespace))
-        if not is_object(found):
-            raise self._malformed(f"something else than the {kind} {name}")
-        return found
+        return self._checked(found, api_version, kind, name, namespace or "")
+
+    def get_live(self, obj: Mapping[str, Any]) -> Json:
+        """Return the live state of a manifest's object."""
+        metadata = obj["metadata"]
+        return self.get(obj["apiVersion"], obj["kind"], metadata["name"], metadata.get("namespace"))
+
+    def _checked(
+        self, value: object, api_version: str, kind: str, name: str, namespace: str = "", *, partial: bool = False
+    ) -> Json:
+        """Return an object without nulls, which are the same as absence.
+
+        Raises:
+            MalformedObjectError: its fields have other types than those of its kind.
+        """
+        from components.contract.problems import field_path
+        from components.contract.schema.live import normalized, wrong_types
+        from components.contract.texts.printable import printable
+        from components.contract.texts.secrets import masked_text, quoted_texts
+
+        if isinstance(value, dict) and isinstance(value.get("metadata"), dict):
+            name = _text_in(value["metadata"], "name") or name
+            namespace = _text_in(value["metadata"], "namespace") or namespace
+        if not isinstance(value, dict) or not is_object(value):
+            reason = "it must have a name, and maps of text as labels and annotations"
+            raise MalformedObjectError(self.server, MalformedObject(kind, namespace, name, "", reason))
+        checked: Json = normalized(value)
+        for path, reason in wrong_types(
+            {**checked, "apiVersion": api_version, "kind": _PARTIAL if partial else kind}
+        ):
+            # The reason quotes the object, which may hold secrets and control characters.
+            reason = printable(masked_text(reason, quoted_texts(checked)))
+            where = printable(masked_text(field_path(path)))
+            raise MalformedObjectError(self.server, MalformedObject(kind, namespace, name, where, reason))
+        return checked
+
+    def _all_checked(
+        self,
+        items: object,
+        api_version: str,
+        kind: str,
+        unread: list[MalformedObject] | None = None,
+        *,
+        partial: bool = False,
+    ) -> list[Json]:
+        """Return the objects of a list; those that cannot be read go to ``unread``, or raise an error without it."""
+        if not isinstance(items, list):
+            raise self._malformed(f"something else than a list of {kind} objects")
+        checked = []
+        for number, item in enumerate(items, start=1):
+            try:
+                checked.append(self._checked(item, api_version, kind, f"(item {number})", partial=partial))
+            except MalformedObjectError as error:
+                if unread is None:
+                    raise
+                unread.append(error.malformed)
+        return checked
 
     def list(
         self,
@@ -210,8 +279,23 @@ class Kube:
         labels: str | None = None,
         fields: str | None = None,
         metadata_only: bool = False,
+        unread: list[MalformedObject] | None = None,
     ) -> list[Json]:
-        """Return all objects of a kind, in one namespace or in all."""
+        """Return all objects of a kind, in one namespace or in all.
+
+        Args:
+            api_version: API version of the kind.
+            kind: The kind.
+            namespace: The namespace; None for all.
+            labels: A label selector.
+            fields: A field selector.
+            metadata_only: Whether only the metadata is needed.
+            unread: Receives the objects that cannot be read, which are left out; without it, they are an error.
+
+        Raises:
+            MalformedObjectError: the fields of an object have other types than those of its kind.
+            KubeError: the server rejected the request, or did not respond.
+        """
         path = self.path(api_version, kind, None, namespace)
         params = {key: value for key, value in (("labelSelector", labels), ("fieldSelector", fields)) if value}
         params["limit"] = str(_PAGE)
@@ -219,13 +303,22 @@ class Kube:
         while True:
             page = self.request("GET", path, params=params, accept=_METADATA_ONLY if metadata_only else None)
             items, metadata = page.get("items") or [], page.get("metadata") or {}
-            if not (isinstance(items, list) and all(map(is_object, items)) and isinstance(metadata, dict)):
-                raise self._malformed(f"something else than a list of {kind} objects")
-            objects += items
+            title = f"a list of {kind} objects"
+            if not isinstance(metadata, dict) or not isinstance(metadata.get("continue") or "", str):
+                raise self._malformed(f"something else than {title}")
+            objects += self._all_checked(items, api_version, kind, unread, partial=metadata_only)
             token = metadata.get("continue")
             if not token:
                 return objects
             params["continue"] = token
+
+    def collection(self, api_version: str, kind: str, fields: str = "") -> tuple[tuple[Json, ...], str]:
+        """Return all objects of a kind, and the version of the list, from which :meth:`watch` continues."""
+        page = self.request("GET", self.path(api_version, kind), params={"fieldSelector": fields} if fields else None)
+        if not _has_version(page):
+            raise self._malformed(f"something else than a list of {kind} objects")
+        items = self._all_checked(page.get("items") or [], api_version, kind)
+        return tuple(items), page["metadata"]["resourceVersion"]
 
     def watch(self, api_version: str, kind: str, since: str, fields: str = "") -> Iterator[tuple[str, Json]]:
         """Yield the events after a resource version, each with its object.
@@ -249,10 +342,12 @@ class Kube:
         for line in self._transport.lines(self.path(api_version, kind), params, _WATCH_SECONDS + _WATCH_GRACE):
             event = self._decoded(line)
             kind_of_event, subject = event.get("type"), event.get("object")
-            if not isinstance(subject, dict):
+            if isinstance(subject, dict) and kind_of_event == "ERROR":
+                code = subject.get("code")
+                status = code if isinstance(code, int) else 0
+                raise KubeError(status, str(subject.get("reason", "")), str(subject.get("message", "")))
+            if not isinstance(subject, dict) or not _has_version(subject):
                 raise self._malformed("something else than an event of a watch")
-            if kind_of_event == "ERROR":
-                raise KubeError(subject.get("code", 0), subject.get("reason", ""), subject.get("message", ""))
             yield str(kind_of_event), subject
 
     def create(self, obj: Mapping[str, Any], *, dry_run: bool = False) -> Json:
@@ -289,7 +384,9 @@ class Kube:
         status, data = self._send("PATCH", path, params, obj, APPLY, None, 60.0)
         if status >= http.HTTPStatus.BAD_REQUEST:
             raise error_in(status, data)
-        return self._decoded(data), status == http.HTTPStatus.CREATED
+        applied = self._checked(self._decoded(data), obj["apiVersion"], obj["kind"], obj["metadata"]["name"])
+        self.uid_of(applied, obj["kind"])
+        return applied, status == http.HTTPStatus.CREATED
 
     def delete(
         self,
@@ -315,8 +412,33 @@ class Kube:
 
     def uid(self) -> str:
         """Return the identity of the cluster: the uid of its namespace kube-system."""
-        uid: str = self.get("v1", "Namespace", "kube-system")["metadata"]["uid"]
-        return uid
+        return self.uid_of(self.get("v1", "Namespace", "kube-system"), "Namespace")
+
+    def uid_of(self, live: Mapping[str, Any], kind: str) -> str:
+        """Return the uid of an object that this client returned.
+
+        Raises:
+            MalformedObjectError: it has none.
+        """
+        return self._required(live, kind, "uid")
+
+    def version_of(self, live: Mapping[str, Any], kind: str) -> str:
+        """Return the resource version of an object that this client returned.
+
+        Raises:
+            MalformedObjectError: it has none.
+        """
+        return self._required(live, kind, "resourceVersion")
+
+    def _required(self, live: Mapping[str, Any], kind: str, key: str) -> str:
+        metadata = live["metadata"]
+        value = metadata.get(key)
+        if not isinstance(value, str) or not value:
+            namespace, name = metadata.get("namespace", ""), metadata["name"]
+            raise MalformedObjectError(
+                self.server, MalformedObject(kind, namespace, name, f"metadata.{key}", "is required")
+            )
+        return value
 
 
 def is_object(value: object) -> bool:
@@ -327,6 +449,17 @@ def is_object(value: object) -> bool:
     if not isinstance(metadata.get("namespace", ""), str):
         return False
     return all(_is_text_map(metadata.get(key) or {}) for key in ("labels", "annotations"))
+
+
+def _text_in(metadata: Mapping[str, Any], key: str) -> str:
+    value = metadata.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _has_version(value: object) -> bool:
+    """Whether a value is an object, or a list of objects, in a version of its own."""
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    return isinstance(metadata, dict) and isinstance(metadata.get("resourceVersion"), str)
 
 
 def _is_text_map(value: object) -> bool:

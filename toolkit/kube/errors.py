@@ -3,6 +3,7 @@
 import http
 import json
 from collections.abc import Sequence
+from typing import NamedTuple
 
 _IMMUTABLE = ("immutable", "updates to", "may not change once set")
 """Phrases in Kubernetes' validation errors of updates. Searched only in causes, since names may contain them too."""
@@ -47,11 +48,57 @@ class NoSuchKindError(KubeError):
     """The API server does not serve the kind (yet: its CRD may be created later)."""
 
 
+class MalformedResponseError(KubeError):
+    """A response that no API server sends: that of a proxy, or of another server."""
+
+    def __init__(self, server: str, found: str) -> None:
+        super().__init__(
+            0, "Malformed", f"{server} responded with {found}; check that it is the address of an API server"
+        )
+
+
+class MalformedObject(NamedTuple):
+    """A live object whose fields have other types than those of its kind.
+
+    Attributes:
+        name: Its name; its position in the list if it has none.
+        path: The field; empty if it is not even an object with a name.
+        reason: What is wrong with the field.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    path: str
+    reason: str
+
+    @property
+    def title(self) -> str:
+        """``Kind namespace/name``."""
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+    def __str__(self) -> str:
+        return ": ".join((self.title, " ".join(filter(None, (self.path, self.reason)))))
+
+
+class MalformedObjectError(KubeError):
+    """The API server returned an object that cannot be read; others of the same server may be read."""
+
+    def __init__(self, server: str, malformed: MalformedObject) -> None:
+        super().__init__(0, "Malformed", f"{server} responded with something else than the {malformed}")
+        self.malformed = malformed
+
+    @property
+    def unreachable(self) -> bool:
+        """The server did respond."""
+        return False
+
+
 def error_in(status: int, data: bytes) -> KubeError:
     """Convert a response to an error: a Status object with reason and causes, or text."""
     try:
         response = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         response = None
     if not isinstance(response, dict):
         return KubeError(status, f"HTTP {status}", data.decode(errors="replace").strip()[:500])

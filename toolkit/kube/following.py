@@ -49,12 +49,10 @@ def follow(
     """
     while not kube.closed:
         try:
-            params = {"fieldSelector": fields} if fields else None
-            response = kube.request("GET", kube.path(api_version, kind), params=params)
+            items, version = kube.collection(api_version, kind, fields)
             # The items of a list have no apiVersion and kind; those of a watch do.
             typed = {"apiVersion": api_version, "kind": kind}
-            yield WatchStep(tuple({**typed, **item} for item in response.get("items") or ()), relisted=True)
-            version = response["metadata"]["resourceVersion"]
+            yield WatchStep(tuple({**typed, **item} for item in items), relisted=True)
             while True:  # the server ends a watch after some minutes; the next one resumes at the last version
                 for event, obj in kube.watch(api_version, kind, version, fields):
                     version = obj["metadata"]["resourceVersion"]

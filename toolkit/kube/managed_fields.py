@@ -10,6 +10,8 @@ from typing import Any
 
 Fields = dict[str, Any]
 """A set of fields, as nested maps; an empty map is a field that is owned as a whole."""
+APPLY = "Apply"
+"""The operation of managers that use server-side apply."""
 
 _CONTROLLERS = ("kube-controller-manager", "kube-scheduler", "kubelet", "kwok")
 _CONTROLLER_WORDS = ("-controller", "-controller-manager", "-operator", "autoscaler", "-webhook", "admission")
@@ -66,6 +68,72 @@ def without(fields: Fields, taken: Fields) -> Fields:
     return {} if set(rest) <= {"."} else rest
 
 
+def differing(fields: Fields, before: Any, after: Any) -> Fields:  # noqa: ANN401  JSON in, JSON out
+    """Return the fields of a set whose values differ between two states of an object."""
+    found: Fields = {}
+    for key, below in fields.items():
+        if key == ".":
+            continue
+        old, new = _child(key, before), _child(key, after)
+        if new is None or not set(below) - {"."}:
+            if old != new:
+                found[key] = below
+        elif inner := differing(below, old, new):
+            found[key] = inner
+    return found
+
+
+def _child(key: str, value: Any) -> Any:  # noqa: ANN401
+    """Return what a key of a set names in a value; None if there is no such field or item."""
+    kind, _, name = key.partition(":")
+    if kind == "f":
+        return value.get(name) if isinstance(value, dict) else None
+    items = enumerate(value) if isinstance(value, list) else ()
+    return next((item for index, item in items if _fields_of_item(item, index, {key: {}})[1] is not None), None)
+
+
+def merged_into(
+    manager: str,
+    entries: Sequence[Mapping[str, Any]],
+    is_former: Callable[[Mapping[str, Any]], bool],
+    kept: Fields,
+) -> list[Mapping[str, Any]]:
+    """Return the entries of an object after one manager has taken over the fields of former ones.
+
+    As ``csaupgrade`` of client-go does for `kubectl apply --server-side`: the fields of the former managers, also
+    those that they owned only because the API server had set a default, become fields that the manager applies. A
+    field that it later leaves out is then removed, or gets its default again.
+
+    Args:
+        manager: The manager that takes over, with server-side apply.
+        entries: The entries of the object.
+        is_former: Whether an entry is one of those to take over.
+        kept: Fields that stay with the former managers.
+    """
+    fields: Fields = {}
+    own: Mapping[str, Any] = {}
+    others: list[Mapping[str, Any]] = []
+    for entry in entries:
+        owned = entry.get("fieldsV1") or {}
+        if is_applier(entry, manager):
+            own = entry
+            fields = union(fields, owned)
+        elif is_former(entry):
+            taken = without(owned, kept)
+            fields = union(fields, taken)
+            if left := without(owned, taken):
+                others.append({**entry, "fieldsV1": left})
+            own = own or {**entry, "manager": manager, "operation": APPLY}
+        else:
+            others.append(entry)
+    return [*others, {**own, "fieldsV1": fields}] if fields else others
+
+
+def is_applier(entry: Mapping[str, Any], manager: str) -> bool:
+    """Whether an entry lists what a manager sets with server-side apply."""
+    return entry.get("manager") == manager and entry.get("operation") == APPLY and not entry.get("subresource")
+
+
 def select(value: Any, fields: Fields, *, inverse: bool = False) -> Any:  # noqa: ANN401  JSON in, JSON out
     """Return the part of a value that a set contains; with ``inverse``, the part that it does not contain."""
     if not fields or (set(fields) == {"."} and not isinstance(value, dict | list)):
@@ -100,7 +168,9 @@ def _selected_list(value: Sequence[Any], fields: Fields, *, inverse: bool) -> li
                 selected.append(item)
             continue
         part = select(item, below, inverse=inverse)
-        if inverse and (part is None or (isinstance(part, dict) and set(part) <= {*keys})):
+        # An item of which only keys are left goes with its other fields if the set contains the item itself.
+        is_whole = not below or "." in below
+        if inverse and (part is None or (is_whole and isinstance(part, dict) and set(part) <= {*keys})):
             continue
         if isinstance(part, dict):
             # Without its keys, an item cannot be found again.

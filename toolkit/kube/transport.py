@@ -52,7 +52,10 @@ class Transport:
         if accept:
             headers["Accept"] = accept
         while True:
-            connection, reused = self._acquire(timeout)
+            try:
+                connection, reused = self._acquire(timeout)
+            except http.client.HTTPException as error:
+                raise self._unreachable(error) from error
             try:
                 connection.request(method, url, data, headers)
                 response = connection.getresponse()
@@ -63,7 +66,8 @@ class Transport:
                     raise self._unreachable(error) from error
                 # The server closed an idle connection and has not seen this request: try another one.
                 continue
-            except (OSError, http.client.HTTPException) as error:
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                # ValueError: an address or a header that HTTP cannot send.
                 connection.close()
                 raise self._unreachable(error) from error
             if response.will_close:
@@ -79,7 +83,10 @@ class Transport:
             KubeError: the server rejected it, or (status 0) sent nothing for ``timeout`` seconds or disconnected.
             ClosedError: this client was closed.
         """
-        connection = self._connection(timeout)
+        try:
+            connection = self._connection(timeout)
+        except http.client.HTTPException as error:
+            raise self._unreachable(error) from error
         try:
             connection.connect()
             self._streams.add(connection)

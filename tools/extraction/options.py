@@ -13,6 +13,8 @@ CONVERTERS = {
     "int": "int",
     "float": "float",
     "str": "string",
+    "bool": "string",
+    "nullable_kvs": "string",
     "nullable_str": "string",
     "human_readable_int": "human",
     "human_readable_int_or_auto": "human",
@@ -20,7 +22,7 @@ CONVERTERS = {
     "json_list_type": "json",
     "union_dict_and_str": "json_or_string",
 }
-"""Types of the tables by the function that converts a value."""
+"""Types of the tables by the function that converts a value. ``bool`` converts any string: only "" is false."""
 DEPRECATED = re.compile(r"\W*(--[\w-]+ is )?deprecated", re.IGNORECASE)
 
 
@@ -29,6 +31,7 @@ class Option:
     """What one registered argument accepts.
 
     Attributes:
+        negated: Negative spellings beside those with ``--no-``.
         type: A type of the tables; None where it cannot be read.
         values: Choices, or values that are suggested where any string is accepted.
         closed: Whether only these values are accepted.
@@ -38,6 +41,7 @@ class Option:
     """
 
     names: tuple[str, ...] = ()
+    negated: tuple[str, ...] = ()
     type: str | None = "string"
     values: list[str] = field(default_factory=list)
     closed: bool = False
@@ -54,8 +58,8 @@ class Option:
         """Return the columns of a new row; a type that cannot be read accepts every string."""
         kind = "enum" if (self.closed or self.members) and self.type is not None else self.type or "string"
         row: dict[str, Any] = {"type": kind}
-        if kind == "enum":
-            row["values"] = list(self.values)
+        if kind == "enum" or self.values:
+            row["values"] = list(dict.fromkeys(self.values))
         if kind == "enum" and self.fold:
             row["fold"] = True
         if self.words:
@@ -131,6 +135,10 @@ class Reader(abc.ABC):
                 self.assign(module, target, value, scope)
             case ast.For():
                 self.loop(module, node, scope)
+            case ast.AugAssign(target=ast.Subscript(value=owner, slice=key), op=ast.Add()) if (
+                text_of(key) == "choices"
+            ):
+                self.option(module, owner, scope).values += self.sources.constant(module, node.value, scope)
             case ast.Delete(targets=[ast.Subscript() as target]):
                 self.keyword(module, self.option(module, target.value, scope), text_of(target.slice), None, scope)
             case _:
@@ -168,8 +176,17 @@ class Reader(abc.ABC):
         """Return the option that an expression such as ``kwargs["name"]`` refers to, where an engine has such."""
         raise UnreadableError(ast.unparse(node))
 
-    def loop(self, module: Module, node: ast.For, scope: Scope) -> None:  # noqa: ARG002
-        self.unknown_names(module, node)
+    def loop(self, module: Module, node: ast.For, scope: Scope) -> None:
+        """Read ``for name, kind in [("--flag", str), ...]`` once per item."""
+        match node:
+            case ast.For(target=ast.Tuple(elts=names), iter=ast.List(elts=items)) if all(
+                isinstance(item, ast.Tuple) and len(item.elts) == len(names) for item in items
+            ):
+                for item in items:
+                    values = item.elts if isinstance(item, ast.Tuple) else []
+                    self.body(module, node.body, scope | dict(zip(map(last_name, names), values, strict=True)))
+            case _:
+                self.unknown_names(module, node)
 
     def unknown_names(self, module: Module, node: ast.AST) -> None:
         """Note arguments whose spelling cannot be read: the release cannot be listed as complete."""
@@ -237,13 +254,17 @@ class Reader(abc.ABC):
                     if option.type == "switch":
                         option.type = "string"
                 case "type", ast.expr():
-                    self.set_type(module, option, value)
+                    self.set_type(
+                        module, option, scope.get(value.id, value) if isinstance(value, ast.Name) else value
+                    )
                 case "choices", ast.expr():
                     option.closed = True
                     values = self.sources.constant(module, value, scope)
                     option.values = [str(item) for item in values if item is not None]
                 case "action", ast.expr():
                     self.set_action(module, option, value)
+                case "deprecated", ast.expr():
+                    option.deprecated = bool(self.sources.constant(module, value, scope))
                 case "help", ast.expr():
                     if DEPRECATED.match(str(self.sources.constant(module, value, scope))):
                         option.deprecated = True
@@ -285,6 +306,8 @@ class Reader(abc.ABC):
             option.type = "bool"
         elif name == "append":
             option.repeat = True
+        elif name == "StoreBoolean":  # an action of vLLM's that reads these words, in any case
+            option.values, option.members, option.fold = ["true", "false"], True, True
         elif name not in ("store", "extend"):
             home, cls = self.sources.definition(module, node)
             init = method_of(self.sources.lineage(home, cls), "__init__") if isinstance(cls, ast.ClassDef) else None

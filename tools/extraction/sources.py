@@ -1,6 +1,8 @@
 """The sources of a package: definitions, constants and type hints, read without running anything."""
 
 import ast
+import copy
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ class Module:
     def __init__(self, name: str, path: Path) -> None:
         self.name = name
         self.package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        self.tree = ast.parse(path.read_text(encoding="utf-8"))
+        self.tree = ast.parse(path.read_text(encoding="utf-8-sig"))
         self.definitions: dict[str, list[ast.AST]] = {}
         self.checked: dict[str, list[ast.AST]] = {}
         """Definitions that only type checkers see."""
@@ -90,7 +92,8 @@ class PackageSources:
             case ast.Attribute(value=owner, attr=name):
                 home, cls = self.definition(module, owner)
                 body = cls.body if isinstance(cls, ast.ClassDef) else []
-                assigned = [n.value for n in body if isinstance(n, ast.Assign) and target(n) == name]
+                assignments = [n for n in body if isinstance(n, ast.Assign | ast.AnnAssign) and target(n) == name]
+                assigned = [n.value for n in assignments if n.value is not None]
                 candidates = [(home, value) for value in assigned]
             case _:
                 candidates = []
@@ -136,7 +139,14 @@ class PackageSources:
             case ast.Constant(value=constant):
                 return constant
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-                return [read(item) for item in items]
+                values: list[Any] = []
+                for item in items:
+                    values += read(item.value) if isinstance(item, ast.Starred) else [read(item)]
+                return values
+            case ast.Dict(keys=[_, *_] as keys) if None not in keys:  # an empty one is filled at run time
+                return [read(key) for key in keys if key is not None]
+            case ast.Call(func=ast.Attribute(value=inner, attr="keys"), args=[]):
+                return read(inner)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -read(operand)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -147,6 +157,27 @@ class PackageSources:
                 return list(read(inner))
             case ast.Call(func=ast.Name(id="get_args"), args=[inner]):
                 return [value for hint in self.hints(module, inner) if hint[0] == "literal" for value in hint[1]]
+            case ast.ListComp(
+                elt=ast.Attribute(value=ast.Name(id=variable), attr="value"),
+                generators=[ast.comprehension(target=ast.Name(id=member), iter=members, ifs=[])],
+            ) if variable == member:
+                home, enum = self.definition(module, members)
+                body = enum.body if isinstance(enum, ast.ClassDef) else []
+                assigned = [node.value for node in body if isinstance(node, ast.Assign)]
+                return [self.constant(home, value) for value in assigned]
+            case ast.ListComp(
+                elt=ast.Call(func=ast.Attribute(value=joint, attr="join"), args=[ast.Name(id=variable)]),
+                generators=[
+                    ast.comprehension(
+                        target=ast.Name(id=member),
+                        iter=ast.Call(func=ast.Name(id="permutations"), args=[inner], keywords=[length]),
+                        ifs=[],
+                    )
+                ],
+            ) if variable == member:
+                return [read(joint).join(items) for items in itertools.permutations(read(inner), read(length.value))]
+            case ast.Call(func=ast.Name(), args=[], keywords=[]):
+                return self._returned(*self.definition(module, node.func))
             case ast.Name(id=name) if name in scope:
                 if isinstance(scope[name], ast.AST):
                     return self.constant(module, scope[name], {k: v for k, v in scope.items() if k != name})
@@ -159,11 +190,21 @@ class PackageSources:
                 return self.constant(home, value, inside)
         raise UnreadableError(ast.unparse(node))
 
+    def _returned(self, module: Module, function: ast.AST) -> Any:  # noqa: ANN401
+        """Evaluate what a function without parameters returns at its end, with the names that it imports itself."""
+        if not isinstance(function, ast.FunctionDef) or not isinstance(function.body[-1], ast.Return):
+            raise UnreadableError(getattr(function, "name", ""))
+        inside = copy.copy(module)
+        imports = (node for node in function.body if isinstance(node, ast.ImportFrom))
+        inside.definitions = module.definitions | {alias.name: [node] for node in imports for alias in node.names}
+        return self.constant(inside, function.body[-1].value or ast.Constant(None))
+
     def _attributes(self, module: Module, owner: ast.expr) -> Scope:
         """Return the attributes of a class, which its own body may refer to by name."""
         _, cls = self.definition(module, owner)
         body = cls.body if isinstance(cls, ast.ClassDef) else []
-        return {target(node): node.value for node in body if isinstance(node, ast.Assign)}
+        assignments = [node for node in body if isinstance(node, ast.Assign | ast.AnnAssign)]
+        return {target(node): node.value for node in assignments if target(node)}
 
     def hints(self, module: Module, node: ast.AST) -> list[tuple[str, Any]]:
         """Split a type hint into its alternatives, each a kind with what it consists of."""
@@ -200,7 +241,7 @@ class PackageSources:
             case "Union" | "Optional":
                 hints = [hint for argument in arguments for hint in self.hints(module, argument)]
                 return hints + ([("none", None)] if base == "Optional" else [])
-            case "Annotated" | "A":
+            case "Annotated" | "A" | "SkipValidation":
                 return self.hints(module, arguments[0])
             case "Literal":
                 values: list[Any] = []
@@ -242,8 +283,12 @@ def last_name(node: ast.AST) -> str:
     return ""
 
 
-def target(node: ast.Assign) -> str:
-    return node.targets[0].id if isinstance(node.targets[0], ast.Name) else ""
+def target(node: ast.stmt) -> str:
+    """Return the variable that a statement assigns; empty for any other statement."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name), *_]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return name
+    return ""
 
 
 def method_of(lineage: Sequence[tuple[Module, ast.ClassDef]], name: str) -> tuple[Module, ast.FunctionDef] | None:

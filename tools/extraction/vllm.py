@@ -8,6 +8,10 @@ from .sources import Module, Scope, UnreadableError, last_name, method_of, text_
 
 BOUNDS = {"ge": "min", "le": "max", "gt": "above", "lt": "below"}
 """Keyword arguments of Pydantic's ``Field``, and the columns that state them."""
+SUBCOMMANDS = ("vllm.scripts", "vllm.entrypoints.cli.serve")
+"""Where releases before 0.10 define the subcommand ``serve``."""
+INVERSES = {"--enable-": "--disable-", "--disable-": "--enable-"}
+"""What ``EnableDisableAction`` of the release's parser, where it has one, adds for every flag that is a bool."""
 
 
 class VllmReader(Reader):
@@ -21,8 +25,31 @@ class VllmReader(Reader):
             if module and isinstance(function, ast.FunctionDef):
                 self.humans = self.human_fields()
                 self.follow(module, function, {"parser": None})
+                self.add_subcommand()
+                self.add_inverses()
                 return self.release
         raise SystemExit("no make_arg_parser below vllm/entrypoints: is this the folder of an unpacked vLLM?")
+
+    def add_subcommand(self) -> None:
+        """Read what ``vllm serve`` itself registers; the parsers of other subcommands are beside its own."""
+        for module in filter(None, map(self.sources.module, SUBCOMMANDS)):
+            for node in ast.walk(module.tree):
+                match node:
+                    case ast.Call(func=ast.Attribute(attr="add_argument", value=ast.Name(id="serve_parser"))):
+                        self.add_argument(module, node, {})
+
+    def add_inverses(self) -> None:
+        module = self.sources.module("vllm.utils.argparse_utils")
+        if module is None or "EnableDisableAction" not in module.definitions:
+            return
+        for option in self.release.options:
+            if option.type == "bool":
+                option.negated = tuple(
+                    inverse + name.removeprefix(prefix)
+                    for name in option.names
+                    for prefix, inverse in INVERSES.items()
+                    if name.startswith(prefix)
+                )
 
     def human_fields(self) -> dict[str, str]:
         """Return the fields that accept numbers such as 1k, each with the function that converts them."""
@@ -179,7 +206,14 @@ def _accepted_words(cls: ast.ClassDef, name: str) -> tuple[list[str], bool]:
         if isinstance(node, ast.FunctionDef) and any(
             isinstance(call, ast.Call) and name in map(text_of, call.args) for call in node.decorator_list
         ):
-            compared = [inner for inner in ast.walk(node) if isinstance(inner, ast.Compare)]
+            branches = [inner for inner in ast.walk(node) if isinstance(inner, ast.If)]
+            compared = [
+                inner
+                for branch in branches
+                if not isinstance(branch.body[0], ast.Raise)  # a word that the validator names to refuse it
+                for inner in ast.walk(branch.test)
+                if isinstance(inner, ast.Compare)
+            ]
             words = [text_of(inner.comparators[0]) for inner in compared if isinstance(inner.ops[0], ast.Eq)]
             return [word for word in words if word], ".upper()" in ast.unparse(node)
     return [], False

@@ -1,6 +1,6 @@
 """The objects of a snapshot that belong to models: what can be adopted."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from components.contract.kinds import Kind
@@ -8,7 +8,8 @@ from components.families import kinds
 from components.fleet.objects import Object
 from components.fleet.shapes import SHAPES, shape_of
 
-from ..inspecting.recognition import describes_models, is_engine_workload
+from ..inspecting.describing import describes_models
+from ..inspecting.recognition import is_engine_workload, serving_resources
 from ..inspecting.snapshot import ClusterSnapshot, Identity, group_of, identity_of, owner_reference
 
 _SYSTEM = "kube-"
@@ -50,6 +51,23 @@ class AdoptableObject:
     def title(self) -> str:
         """``Kind namespace/name``."""
         return title_of(self.identity)
+
+
+def left_out(snapshot: ClusterSnapshot, adopted: Collection[Identity]) -> Iterator[str]:
+    """Yield what serves models, or may, and is not among what can be adopted.
+
+    Args:
+        snapshot: The objects.
+        adopted: The objects for which there is a decision.
+    """
+    for serving in serving_resources(snapshot):
+        title = title_of(serving.identity)
+        if serving.identity in adopted or serving.identity[2].startswith(_SYSTEM):
+            continue
+        if serving.is_known:
+            yield f"not adopted: {title} serves models, and is of a kind that is not adopted"
+        else:
+            yield f"not known, and not adopted: {title} holds accelerators and runs no known server"
 
 
 def title_of(identity: Identity) -> str:

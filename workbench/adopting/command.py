@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from components.contract.texts.outputs import shell_word
 from components.contract.texts.printable import printable
 from toolkit.printing import Format, Output
 
@@ -437,28 +437,30 @@ def _next_steps(writing: Writing, *, imports: bool, owns: bool, on_aws: bool) ->
     from ..deploying.call import STATE_DIR
 
     folder, stack = writing.folder, writing.stack
-    enter = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(printable(str(folder)))} && "
+    enter = "" if folder.resolve() == Path.cwd() else f"cd {shell_word(str(folder))} && "
     lines = [
         "",
         "Next, check the fleet:",
-        f"  {enter}workbench plan --stack {stack}",
+        f"  {enter}workbench plan --stack {shell_word(stack)}",
     ]
-    pulumi_import = f"  pulumi import --stack {stack} --file {STATE_DIR}/{import_name(stack)}"
+    pulumi_import = (
+        f"  pulumi import --stack {shell_word(stack)} --file {shell_word(f'{STATE_DIR}/{import_name(stack)}')}"
+    )
     if owns:
         lines += [
             f"Import the node groups{' and what runs' if imports else ''} with the Pulumi CLI. They are protected "
             "until `pulumi up`, and retained afterwards:",
-            f"  pulumi stack init {stack}",
+            f"  pulumi stack init {shell_word(stack)}",
             f"{pulumi_import} --generate-code=false",
-            f"  pulumi preview --stack {stack}",
-            f"  pulumi up --stack {stack}",
+            f"  pulumi preview --stack {shell_word(stack)}",
+            f"  pulumi up --stack {shell_word(stack)}",
         ]
     elif imports:
         lines += [
             "With the Pulumi CLI, import it; the preview then shows no change to what runs:",
-            f"  pulumi stack init {stack}",
+            f"  pulumi stack init {shell_word(stack)}",
             f"{pulumi_import} --protect=false --generate-code=false",
-            f"  pulumi preview --stack {stack}",
+            f"  pulumi preview --stack {shell_word(stack)}",
         ]
     if imports and not on_aws:
         lines += [

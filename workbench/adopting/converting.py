@@ -5,15 +5,16 @@ from typing import NamedTuple
 
 from components.contract.problems import errors
 from components.contract.schema.embedded import format_value
-from components.contract.texts.secrets import masked
+from components.contract.texts.secrets import masked_at
 from components.families import kinds, member_of, objects
 from components.fleet.objects import Object
 from components.fleet.options import Options
 from components.fleet.shapes import LEADER_WORKER_SET, shape_of
 from components.plan.conversion.convert import convert_family
 from components.plan.rendering import render_fleet
+from components.plan.review.differences import parse_path
 
-from .declared import missing_parts
+from .declared import difference_text, missing_parts
 
 
 class WorkloadConversion(NamedTuple):
@@ -43,7 +44,10 @@ def conversion_of(manifest: Object, family: str) -> WorkloadConversion:
     problems = errors(conversion.problems)
     if problems or not conversion.documents:
         reasons = [f"{problem.path}: {problem.reason}" for problem in problems]
-        lines = [f"{difference.path}: {format_value(difference.after)}" for difference in conversion.differences]
+        lines = [
+            f"{part.path}: {format_value(masked_at(part.after, parse_path(part.path)))}"
+            for part in conversion.differences
+        ]
         return WorkloadConversion(differences=tuple(reasons or lines) or (f"{family} cannot express it",))
     rendered = render_fleet(objects(conversion.documents).resources, Options())
     bodies = [workload.body for _, workload in rendered.workloads]
@@ -81,7 +85,7 @@ def _differences(manifest: Object, rendered: list[Object]) -> Iterator[str]:
     changed = {path: (old, new) for path, new, old in missing_parts(after, before)}
     changed |= {path: (old, new) for path, old, new in missing_parts(before, after) if path not in changed}
     for path, (old, new) in changed.items():
-        yield f"{path}: {format_value(masked(old))} becomes {format_value(masked(new))}"
+        yield difference_text(path, old, new)
 
 
 def _title(body: Mapping[str, object]) -> str:

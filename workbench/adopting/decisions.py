@@ -12,9 +12,9 @@ from typing import Any
 
 from components.contract.findings.annotations import PREFIX
 from components.contract.findings.ids import FINAL, RuleId
-from components.contract.problems import Problem, errors
-from components.contract.schema.embedded import format_value
-from components.contract.texts.secrets import masked, secret_texts
+from components.contract.problems import Problem, Severity, errors
+from components.contract.texts.outputs import file_name
+from components.contract.texts.secrets import secret_texts
 from components.families import member_of, objects
 from components.fleet.objects import Object
 from components.plan.namespaces import namespace_objects
@@ -26,7 +26,7 @@ from stacks.adopting import adopted_name
 from ..inspecting.snapshot import ClusterSnapshot, Identity, group_of, identity_of
 from .candidates import AdoptableObject, candidates, pod_templates, title_of
 from .converting import conversion_of
-from .declared import declared, missing_parts
+from .declared import declared, difference_text, missing_parts
 from .settings import environment_of
 
 Wanted = tuple[str, str, str, str]
@@ -79,7 +79,7 @@ class Decision:
     def file(self) -> str:
         """Path of the manifest, relative to the folder of models."""
         namespace = self.candidate.live["metadata"].get("namespace") or "cluster"
-        return f"{namespace}/{self.candidate.anchor}.yaml"
+        return f"{file_name(namespace)}/{file_name(self.candidate.anchor)}.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,7 @@ class Adoption:
         omitted: Names of the objects that the plan adds to what runs, and that the stack leaves out.
         unknown: Objects that the plan creates and that are not in the snapshot: they must be looked up first.
         problems: Errors of the settings, which no decision avoids.
+        warnings: What a reader of the report and of the written manifests does not see in them.
     """
 
     decisions: tuple[Decision, ...]
@@ -99,6 +100,7 @@ class Adoption:
     omitted: tuple[str, ...] = ()
     unknown: frozenset[Wanted] = frozenset()
     problems: tuple[Problem, ...] = field(default=(), compare=False)
+    warnings: tuple[Problem, ...] = field(default=(), compare=False)
 
     def having(self, becomes: Becomes) -> list[Decision]:
         """Return the decisions of one kind, without what controllers created."""
@@ -140,7 +142,14 @@ def decide(
     gone = {(group_of({"apiVersion": api_version}), *rest) for api_version, *rest in absent}
     omitted = tuple(sorted(name for identity, name in names.items() if identity in gone))
     imports = tuple(sorted(name for identity, name in names.items() if identity not in gone))
-    return Adoption(ordered, imports, omitted, unknown, foreign)
+    # The other warnings are about what runs already; `inspect` and `plan` list them. A manifest that ignores errors
+    # of the rule ignores its warnings too.
+    warnings = tuple(
+        problem
+        for problem in (*planned.problems, *(entry.problem for entry in planned.ignored))
+        if problem.rule == RuleId.CHARACTER_UNSEEN and problem.severity is Severity.WARNING
+    )
+    return Adoption(ordered, imports, omitted, unknown, foreign, warnings)
 
 
 def _first_decision(candidate: AdoptableObject, family: str) -> Decision:
@@ -259,7 +268,7 @@ def differences(created: Sequence[Object], snapshot: ClusterSnapshot) -> tuple[s
             continue  # left out
         rest = {key: value for key, value in body.items() if key != "apiVersion"}
         lines += [
-            f"{title_of(identity)}: {path}: {format_value(masked(before))} becomes {format_value(masked(after))}"
+            f"{title_of(identity)}: {difference_text(path, before, after, kind=body['kind'])}"
             for path, after, before in missing_parts(rest, live)
         ]
     return _limited(lines)

@@ -4,10 +4,13 @@ import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from components.contract.schema.embedded import format_value
 from components.contract.tables import load_table
+from components.contract.texts.secrets import masked_at
 from components.fleet.objects import Object
 from components.fleet.shapes import SHAPES
 from components.plan.others import as_written
+from components.plan.review.differences import parse_path
 from toolkit.kube.managed_fields import Fields, is_controller, owned_fields, select, without
 
 _HEADLESS = "None"
@@ -72,6 +75,12 @@ def _without_assigned(kind: str, spec: Object) -> Object:
             {key: value for key, value in port.items() if key not in assigned["ports"]} for port in kept["ports"]
         ]
     return kept
+
+
+def without_defaults(live: Object) -> Object:
+    """Return an object without the fields that have the values which the API server sets by default."""
+    spec = live.get("spec")
+    return {**live, "spec": _without_defaults(live, spec)} if isinstance(spec, dict) else live
 
 
 def _without_defaults(live: Object, spec: Object) -> Object:
@@ -139,3 +148,17 @@ def missing_parts(part: Any, whole: Any, path: str = "") -> Iterable[tuple[str, 
 
         if part != whole and quantity(part) != quantity(whole):
             yield path, part, whole
+
+
+def difference_text(path: str, before: Any, after: Any, *, kind: str = "") -> str:  # noqa: ANN401
+    """Describe a field that differs, without values that may be secrets.
+
+    Args:
+        path: The field, of :func:`missing_parts`.
+        before: Its value before.
+        after: Its value after.
+        kind: Kind of the object.
+    """
+    steps = parse_path(path)
+    old, new = (format_value(masked_at(value, steps, kind=kind)) for value in (before, after))
+    return f"{path}: {old} becomes {new}"

@@ -8,9 +8,9 @@ from components.checks.front_door.words import AuthKind, Exposure, TlsKind
 from components.families import objects
 from components.fleet.objects import Object
 from components.plan.plan import plan
-from toolkit.kube import Kube, KubeError, NoSuchKindError
+from toolkit.kube import Kube, KubeError, MalformedObject, NoSuchKindError
 
-from ..inspecting.recognition import value_at
+from ..inspecting.describing import value_at
 from ..inspecting.snapshot import ClusterSnapshot, identity_of, owner_reference
 from .candidates import title_of
 from .decisions import Adoption, differences
@@ -123,17 +123,22 @@ def other_routes(kube: Kube, adoption: Adoption, snapshot: ClusterSnapshot) -> I
     }
     pools = {(namespace, name) for _, kind, namespace, name in adopted if kind == "InferencePool"}
     for api_version, kind in _OTHER_ROUTES:
+        unread: list[MalformedObject] = []
         try:
             routes = [
-                body for space in snapshot.namespaces or (None,) for body in kube.list(api_version, kind, space)
+                body
+                for space in snapshot.namespaces or (None,)
+                for body in kube.list(api_version, kind, space, unread=unread)
             ]
         except NoSuchKindError:
             continue
         except KubeError as error:
             yield f"not read: {kind}s, so that routes to the models are not listed ({error.message})"
             continue
-        for body in sorted(routes, key=lambda route: (route["metadata"]["namespace"], route["metadata"]["name"])):
-            namespace, name = body["metadata"]["namespace"], body["metadata"]["name"]
+        yield from (f"not read, so that its targets are not listed: {each}" for each in unread)
+        typed = [{**body, "apiVersion": api_version, "kind": kind} for body in routes]
+        for body in sorted(typed, key=identity_of):
+            _, _, namespace, name = identity_of(body)
             targets = sorted({name for name in _backends(body) if (namespace, name) in services | pools})
             if targets and owner_reference(body) is None:
                 yield (

@@ -17,6 +17,7 @@ from components.plan.others import as_written
 from ..engine.program.graph import Node, ResourceGraph, object_id
 from ..engine.program.resources import KUBERNETES, PROVIDERS, urn_name
 from ..engine.values import reveal
+from ..errors import WorkbenchError
 
 _MANAGER = "pulumi-kubernetes-"
 """Prefix of the field managers of the Kubernetes provider, which appends a random suffix."""
@@ -79,7 +80,11 @@ def _resource(graph: ResourceGraph, node: Node, lookup: Lookup) -> dict[str, Any
         # The CLI reads it with the provider, for which a property that only the cloud sets is no difference.
         return {**resource, "id": registration.import_id, **own}
     metadata = inputs["metadata"]
-    live = lookup(inputs["apiVersion"], inputs["kind"], metadata.get("namespace") or "", metadata["name"]) or {}
+    live = lookup(inputs["apiVersion"], inputs["kind"], metadata.get("namespace") or "", metadata["name"])
+    if live is None or not live["metadata"].get("uid"):
+        raise WorkbenchError(
+            f"{inputs['kind']}/{metadata['name']} cannot be imported: it is no longer in the cluster; adopt again"
+        )
     return {
         **resource,
         "id": object_id(inputs),

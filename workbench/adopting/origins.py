@@ -1,7 +1,6 @@
 """Where manifests come from without a cluster: files, or what Helm and Kustomize render."""
 
 import re
-import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from components.contract.problems import Problem
+from components.contract.texts.outputs import shell_line
 from components.contract.texts.printable import printable
 
 from ..errors import WorkbenchError
@@ -103,13 +103,13 @@ def _absent(program: str, option: str, command: Sequence[str]) -> WorkbenchError
     verb = "are" if program.startswith("neither") else "is not"
     return WorkbenchError(
         f"{option}: {program} {verb} on the PATH; install it, or run it elsewhere and pipe its output: "
-        f"{printable(shlex.join(command))} | workbench adopt ... --from -",
+        f"{shell_line(command)} | workbench adopt ... --from -",
         2,
     )
 
 
 def _output(command: Sequence[str]) -> str:
-    command_line = printable(shlex.join(command))
+    command_line = shell_line(command)
     try:
         completed = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False, encoding="utf-8"

@@ -9,14 +9,15 @@ from typing import Any
 
 from components.contract.problems import Problem
 from components.fleet.objects import Object
-from toolkit.kube import Kube, KubeError, NoSuchKindError
+from toolkit.kube import Kube, KubeError, MalformedObject, NoSuchKindError
 
 from ..errors import WorkbenchError
 from ..inspecting.parts import secret_names
 from ..inspecting.snapshot import ClusterSnapshot, identity_of
-from .candidates import candidates, pod_templates, title_of
+from .candidates import candidates, left_out, pod_templates, title_of
 from .decisions import Adoption, Becomes, Wanted, decide
 from .front_door import door_charts, door_differences, door_settings, other_routes, without_door
+from .neighbours import read_neighbours
 from .settings import fleet_values, present_charts, releases_to_set
 
 _NO_VALUES: Mapping[str, Any] = MappingProxyType({})
@@ -50,11 +51,18 @@ def read_adoption(
     """
     known = cloud.get("prerequisites", {}).get("present", ())
     notes = [f"not read: {missing.title} ({missing.reason})" for missing in snapshot.missing]
+    notes += [
+        f"not read, and left out: {problem.kind} {problem.namespace}/{problem.name}: {problem.path} {problem.reason}"
+        for problem in snapshot.unread
+    ]
     controllers: list[Object] = []
     if snapshot.namespaces:
         # Controllers run in namespaces of their own; their Deployments show which charts the cluster has.
         try:
-            deployments = kube.list("apps/v1", "Deployment")
+            unread: list[MalformedObject] = []
+            deployments = kube.list("apps/v1", "Deployment", unread=unread)
+            known_unread = {(problem.kind, problem.namespace, problem.name) for problem in snapshot.unread}
+            notes += [f"not read, and left out: {each}" for each in unread if each[:3] not in known_unread]
             controllers = [{"apiVersion": "apps/v1", "kind": "Deployment", **body} for body in deployments]
         except KubeError as error:
             notes.append(
@@ -65,6 +73,8 @@ def read_adoption(
     present = sorted({*present_charts(whole), *known})
     read, door_notes = _with_front_door(kube, snapshot, present, family, cloud)
     notes += [*door_notes, *other_routes(kube, read.adoption, read.snapshot)]
+    notes += read_neighbours(kube, read.adoption, read.snapshot)
+    notes += left_out(read.snapshot, {decision.candidate.identity for decision in read.adoption.decisions})
     if read.adoption.omitted:
         notes.append(
             "the stack would add these objects, and leaves them out until their names are removed from "
@@ -115,6 +125,7 @@ def _requirements(adoption: Adoption, snapshot: ClusterSnapshot) -> Iterator[str
     if secrets:
         yield f"Secrets are never written; these must exist: {', '.join(secrets)}"
     adopted = {decision.candidate.identity for decision in adoption.decisions}
+    yield from left_out(snapshot, adopted)
     left = [title_of(identity) for body in snapshot.objects if (identity := identity_of(body)) not in adopted]
     if left:
         reasons = "hooks, definitions of kinds, in system namespaces, or exported from a cluster"

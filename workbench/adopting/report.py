@@ -6,6 +6,7 @@ from typing import Any
 from components.contract.texts.printable import printable
 from toolkit.printing import pluralize
 
+from ..inspecting.writers import OtherWriter, writers_of
 from .decisions import Adoption, Becomes, Decision
 
 _HEADINGS = {
@@ -13,7 +14,6 @@ _HEADINGS = {
     Becomes.VERBATIM: "Adopted as they are (otherKinds: apply)",
     Becomes.LEFT: "Left alone",
 }
-_RELEASE = "Helm release"
 
 
 def text_report(adoption: Adoption, notes: Sequence[str]) -> str:
@@ -29,6 +29,7 @@ def text_report(adoption: Adoption, notes: Sequence[str]) -> str:
     if owned:
         lines += [f"{pluralize(len(owned), 'object')} of controllers follow their owners.", ""]
     lines += [f"note: {note}" for note in (*notes, *_former_managers(adoption))]
+    lines += [f"warning: {problem}" for problem in adoption.warnings]
     lines += [f"problem: {problem}" for problem in adoption.problems]
     lines.append(share(adoption))
     return "".join(f"{printable(line)}\n" for line in lines)
@@ -56,24 +57,16 @@ def _decision_lines(decision: Decision) -> Iterator[str]:
 
 
 def _former_managers(adoption: Adoption) -> Iterator[str]:
-    """Yield what else applies the adopted objects, and would undo changes of the stack."""
-    releases: dict[str, int] = {}
+    """Yield what else applies the adopted objects, and would undo changes of the stack, with what to do about it."""
+    numbers: dict[OtherWriter, int] = {}
     for decision in adoption.decisions:
-        if decision.manifest is None:
-            continue
-        metadata = decision.candidate.live["metadata"]
-        release = (metadata.get("annotations") or {}).get("meta.helm.sh/release-name")
-        if release:
-            name = f"{_RELEASE} {release}"
-            releases[name] = releases.get(name, 0) + 1
-        for entry in metadata.get("managedFields") or ():
-            manager = str(entry.get("manager", ""))
-            if manager.startswith(("argocd", "kustomize-controller", "helm-controller")):
-                releases[manager] = releases.get(manager, 0) + 1
-    for name, count in sorted(releases.items()):
+        if decision.manifest is not None:
+            for writer in writers_of(decision.candidate.live):
+                numbers[writer] = numbers.get(writer, 0) + 1
+    for writer, number in sorted(numbers.items(), key=lambda entry: entry[0].title):
         yield (
-            f"{name} also applies {pluralize(count, 'adopted object')}: end that before the first change, or it "
-            f"undoes the change{'; `helm uninstall` would delete the objects' * name.startswith(_RELEASE)}"
+            f"{writer.title} also applies {pluralize(number, 'adopted object')}, and would undo changes of the "
+            f"stack: before the first `up`, {writer.end}; or {writer.ignore}"
         )
 
 
@@ -98,6 +91,7 @@ def json_report(adoption: Adoption, notes: Sequence[str], files: Sequence[str]) 
         "imports": list(adoption.imports),
         "omitted": list(adoption.omitted),
         "notes": [*notes, *_former_managers(adoption)],
+        "warnings": [str(problem) for problem in adoption.warnings],
         "problems": [str(problem) for problem in adoption.problems],
         "files": list(files),
     }

@@ -2,7 +2,6 @@
 
 import fcntl
 import json
-import shlex
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from components.contract.texts.outputs import shell_word
 from livefleet import live_stages
 from toolkit.kube import Kube
 from toolkit.ports import LOOPBACK, free_ports
@@ -333,7 +333,7 @@ def repair(kubeconfig: str | Path, *, needed: bool = False) -> str:
     if not stopped:
         return ""
     folder = kubeconfig.resolve().parent
-    option = "" if folder.name == STATE_DIR else f" --state-dir {shlex.quote(str(folder))}"
+    option = "" if folder.name == STATE_DIR else f" --state-dir {shell_word(str(folder))}"
     verb = "are" if len(stopped) > 1 else "is"
     return (
         f"{' and '.join(stopped)} of the simulated cluster {verb} not running; run `workbench cluster "

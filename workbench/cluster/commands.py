@@ -131,6 +131,6 @@ def _near(path: Path) -> str:
 
 
 def _export(kubeconfig: Path) -> str:
-    import shlex
+    from components.contract.texts.outputs import shell_word
 
-    return f"export KUBECONFIG={shlex.quote(str(kubeconfig))}"
+    return f"export KUBECONFIG={shell_word(str(kubeconfig))}"

@@ -75,6 +75,8 @@ def _apiserver(layout: Layout, _: Path) -> list[str]:
             "client-ca-file": layout.pki.authority,
             "anonymous-auth": "false",
             "authorization-mode": "Node,RBAC",
+            # As kubeadm and managed clusters set it: samples of servers on several nodes have privileged containers.
+            "allow-privileged": "true",
             "service-cluster-ip-range": SERVICE_RANGE,
             "service-account-issuer": "https://kubernetes.default.svc",
             "service-account-key-file": layout.pki.service_account_key,

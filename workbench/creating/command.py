@@ -1,13 +1,13 @@
 """``workbench init``."""
 
 import enum
-import shlex
 import sys
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
 
+from components.contract.texts.outputs import shell_line, shell_word
 from components.contract.texts.printable import printable
 
 from ..errors import WorkbenchError
@@ -90,7 +90,7 @@ def _answers(
             DEFAULTS.gateway if gateway is None else gateway,
             ci or DEFAULTS.ci,
         )
-        sys.stdout.write(f"answers: {shlex.join(_options(answers))}\n")
+        sys.stdout.write(f"answers: {shell_line(_options(answers))}\n")
         return answers
     cluster = cluster or _ask("Your cluster", DEFAULTS.cluster)
     if cluster is ClusterChoice.EKS and region is None:
@@ -146,7 +146,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _report(folder: Path, files: dict[str, str]) -> str:
-    enter = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
+    enter = "" if folder.resolve() == Path.cwd() else f"cd {shell_word(str(folder))} && "
     lines = [
         *(f"wrote {printable(str(folder / path))}" for path in files),
         "",

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from components.contract.texts.printable import printable
+from components.contract.texts.secrets import SECRET_TEXT
+from toolkit.printing import print_to_stderr
 from toolkit.private import private_folder
 
 from ..errors import WorkbenchError
@@ -93,8 +96,13 @@ class StackCall:
         override = str(Path(self.kubeconfig).resolve()) if self.kubeconfig else ""
         if override and not Path(override).is_file():
             raise WorkbenchError(f"--kubeconfig: file {self.kubeconfig} does not exist")
-        project = load_project(self.cwd, self.stack, {"kubeconfig": override} if override else None)
         options: RunOptions = RunOptions(kubeconfig=override, status=status, **self.options)
+        given = {"kubeconfig": override} if override else None
+        project = load_project(self.cwd, self.stack, given, offline=options.offline)
+        encrypted = [key for key in project.secret_keys if SECRET_TEXT in project.config.get(key, "")]
+        if encrypted:
+            names = ", ".join(map(printable, encrypted))
+            print_to_stderr([f"note: {names}: encrypted values are not compared; set PULUMI_CONFIG_PASSPHRASE"])
         configured = project.kubeconfig  # empty for a stack that creates its cluster
         # Path.is_file raises if the name is too long.
         if options.offline and configured and not os.path.isfile(self.cwd / configured):  # noqa: PTH113
@@ -102,7 +110,7 @@ class StackCall:
             private_folder(self.state_dir)
             placeholder = self.state_dir / "offline.kubeconfig"
             placeholder.write_text("apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\n")
-            project = load_project(self.cwd, self.stack, {"kubeconfig": str(placeholder)})
+            project = load_project(self.cwd, self.stack, {"kubeconfig": str(placeholder)}, offline=True)
 
         def facts(exports: Mapping[str, Any]) -> Iterable[str]:
             return StackReport.of(self, exports, asks=deployed).facts()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from components.fleet.shapes import shape_named
-from toolkit.kube import Kube, KubeError
+from toolkit.kube import Kube, KubeError, MalformedObject
 
 from ..errors import WorkbenchError
 
@@ -38,6 +38,8 @@ class ClusterStatus:
 
     pods: dict[tuple[str, str, str], tuple[int | None, int]] = field(default_factory=dict)
     nodes: dict[str, int] = field(default_factory=dict)
+    unread: list[MalformedObject] = field(default_factory=list)
+    """Objects whose fields have other types than those of their kind; they are not counted."""
     reachable: bool = False
 
     @classmethod
@@ -47,7 +49,7 @@ class ClusterStatus:
             with Kube.from_kubeconfig(Path(kubeconfig)) as kube:
                 for kind in sorted({kind for model in models.values() for kind, _ in parts_of(model)}):
                     status._count_pods(kube, kind)
-                for node in kube.list("v1", "Node"):
+                for node in kube.list("v1", "Node", unread=status.unread):
                     status._count_node(node)
         except (KubeError, WorkbenchError):
             return status
@@ -68,12 +70,13 @@ class ClusterStatus:
         shape = shape_named(kind)
         if shape is None:
             return
-        for workload in kube.list(shape.api_version, kind):
+        for workload in kube.list(shape.api_version, kind, unread=self.unread):
             meta, status = workload["metadata"], workload.get("status", {})
             # Without its controller, as in the simulated cluster, a workload is accepted but has no status.
             reported = not shape.requires or status
             ready = status.get("readyReplicas", 0) if reported else None
-            self.pods[kind, meta["namespace"], meta["name"]] = ready, workload["spec"].get("replicas", 1)
+            place = kind, meta.get("namespace", ""), meta["name"]
+            self.pods[place] = ready, workload.get("spec", {}).get("replicas", 1)
 
     def _count_node(self, node: Mapping[str, Any]) -> None:
         if node.get("spec", {}).get("unschedulable"):

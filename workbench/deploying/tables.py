@@ -1,7 +1,6 @@
 """What ``up`` and ``outputs`` show of a stack: its models with their addresses, and how to call one."""
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from components.contract.texts.outputs import shell_word
 from components.contract.texts.printable import printable
 from livefleet import LiveFolder, call_lines
 from toolkit.printing import pluralize
@@ -177,6 +177,8 @@ class StackReport:
             yield f"and {len(rows) - len(shown):,} more (--details)"
         if self.door:
             yield f"All models at the gateway: {self.door}"
+        for malformed in self.status.unread:
+            yield from screen.text(f"note: not read, and not counted: {malformed}", "note", hanging="  ")
         yield from self._silent(screen)
 
     def _silent(self, screen: Screen) -> Iterator[str]:
@@ -213,16 +215,16 @@ class StackReport:
 
     def _request(self, title: str) -> Iterator[str]:
         endpoint = self.endpoints[title]
-        url, model = _url(endpoint), shlex.quote(_QUESTION % json.dumps(endpoint.get("model"), ensure_ascii=False))
+        url, model = _url(endpoint), shell_word(_QUESTION % json.dumps(endpoint.get("model"), ensure_ascii=False))
         host, port, path = _address_parts(url) or ("", 0, "")
         yield f"Call {printable(title)}:"
         if host.endswith(_CLUSTER_DOMAIN):
             service, namespace = host.split(".")[:2]
-            yield f"  kubectl --kubeconfig {shlex.quote(_from_here(self.kubeconfig))} -n {shlex.quote(namespace)} \\"
-            yield f"    port-forward {shlex.quote(f'service/{service}')} {port} &"
+            yield f"  kubectl --kubeconfig {shell_word(_from_here(self.kubeconfig))} -n {shell_word(namespace)} \\"
+            yield f"    port-forward {shell_word(f'service/{service}')} {port} &"
             url = f"http://127.0.0.1:{port}{path}"
         yield from command_lines(
-            f"curl {shlex.quote(f'{url}/chat/completions')} -H 'Content-Type: application/json' -d {model}"
+            f"curl {shell_word(f'{url}/chat/completions')} -H 'Content-Type: application/json' -d {model}"
         )
 
     # Everything else
@@ -255,7 +257,7 @@ class StackReport:
         if self.fleet:
             yield from ("", *screen.text(_SIMULATED))
         if self.status.reachable:
-            yield from ("", f"export KUBECONFIG={shlex.quote(str(Path(self.kubeconfig).resolve()))}")
+            yield from ("", f"export KUBECONFIG={shell_word(str(Path(self.kubeconfig).resolve()))}")
 
     @property
     def is_in_cluster(self) -> bool:

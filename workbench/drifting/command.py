@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from toolkit.printing import Format, Output, pluralize
+from toolkit.printing import Format, Output, ShowValues, pluralize
 from toolkit.screen import Details, Screen, shortened, write
 
 from ..errors import WorkbenchError
 from ..subject import Paths, Subject, planned, takes_subject
 
 if TYPE_CHECKING:
+    from .drift import FieldDrift
     from .reading import ObjectDrift
 
 
@@ -35,11 +36,14 @@ def diff(
     context: Annotated[str | None, typer.Option(help="Context of the kubeconfig. Default: its current one.")] = None,
     output: Output = Format.TEXT,
     details: Details = False,
+    show_values: ShowValues = False,  # noqa: ARG001  its callback turns it on
 ) -> None:
     """Show what in a cluster differs from the plan, by model and field, and who changed it when.
 
-    Compares the fields that the plan sets, and shows fields that other clients added. Defaults of the API server, and
-    what controllers own, such as the replicas of an autoscaler, are no difference. Sends only GET requests.
+    Compares the fields that the plan sets, and shows fields that other clients added. Defaults of the API server are
+    no difference. What autoscalers, controllers and admission webhooks set is none either, and is listed with
+    --details. Changes nothing: sends GET requests, and dry runs where the user may patch. `up --restore` undoes the
+    differences.
 
     Secrets that the user may not read are reported as not compared.
 
@@ -85,8 +89,9 @@ _LONGEST_VALUE = 60
 def _lines(drifts: "Sequence[ObjectDrift]", screen: Screen, *, details: bool) -> Iterator[str]:
     from .reading import models_in
 
-    compared = [drift for drift in drifts if not drift.right]
-    if not drifts:
+    compared = [drift for drift in drifts if drift.differs or (drift.unread and not drift.right)]
+    explained = [drift for drift in drifts if drift.explained]
+    if not compared and not any(drift.right for drift in drifts):
         yield "The cluster is as planned."
     elif not compared:
         yield "What was compared is as planned."
@@ -108,6 +113,16 @@ def _lines(drifts: "Sequence[ObjectDrift]", screen: Screen, *, details: bool) ->
         yield from screen.text(line.text, line.style, indent="  ", hanging="    ")
     if left := len(entries) - len(shown):
         yield from screen.text(f"and {left:,} more (--details)", "dim")
+    count = sum(len(drift.explained) for drift in explained)
+    if count and not details:
+        verb = "is" if count == 1 else "are"
+        fields = pluralize(count, "field")
+        yield from screen.text(
+            f"{fields} of autoscalers, controllers or webhooks {verb} no difference (--details)", "dim"
+        )
+    for drift in explained if details else ():
+        for line_text in _explained(drift):
+            yield from screen.text(line_text, "dim", hanging="  ")
     for right in sorted({drift.right for drift in drifts if drift.right}):
         titles = ", ".join(drift.title for drift in drifts if drift.right == right)
         yield from screen.text(f"not compared, needs the right to {right}: {titles}", "warning", hanging="  ")
@@ -138,11 +153,29 @@ def _of_object(drift: "ObjectDrift", *, details: bool) -> Iterator[_DriftLine]:
     elif drift.unread:
         yield _DriftLine(f"{drift.title}: not compared: {drift.unread}", "warning")
     for field in drift.fields:
-        writer = " ".join(filter(None, (field.writer.manager, field.writer.time)))
-        planned, live = _text(field.planned), _text(field.live)
-        shown = [value if details else shortened(value, _LONGEST_VALUE) for value in (planned, live)]
-        text = f"{drift.title}: {field.path}: planned {shown[0]}, is {shown[1]}" + (f" ({writer})" if writer else "")
-        yield _DriftLine(text, is_cut=shown != [planned, live])
+        whole, shown = field_text(field), field_text(field, None if details else _LONGEST_VALUE)
+        yield _DriftLine(f"{drift.title}: {shown}", is_cut=shown != whole)
+
+
+def field_text(field: "FieldDrift", longest: int | None = None) -> str:
+    """Return ``path: planned a, is b (writer time)``, with values cut to a number of characters."""
+    from .drift import ABSENT
+
+    writer = " ".join(filter(None, (field.writer.manager, field.writer.time)))
+    values = (_text(field.planned), _text(field.live))
+    planned, live = (value if longest is None else shortened(value, longest) for value in values)
+    text = f"{field.path}: planned {planned}, is {live}" + (f" ({writer})" if writer else "")
+    if field.path.endswith(".serviceAccountName") and field.planned is ABSENT:
+        text += "; an apply does not remove it (kubernetes issue 72519), `workbench up --restore` does"
+    return text
+
+
+def _explained(drift: "ObjectDrift") -> Iterator[str]:
+    for field in drift.explained:
+        yield (
+            f"no difference: {drift.title}: {field.path}: planned {_text(field.planned)}, is {_text(field.live)}, "
+            f"set by {field.owner}"
+        )
 
 
 def _text(value: Any) -> str:  # noqa: ANN401  any JSON value
@@ -152,8 +185,6 @@ def _text(value: Any) -> str:  # noqa: ANN401  any JSON value
 
 
 def _as_json(drift: "ObjectDrift") -> dict[str, Any]:
-    from .drift import ABSENT
-
     return {
         "apiVersion": drift.api_version,
         "kind": drift.kind,
@@ -162,15 +193,19 @@ def _as_json(drift: "ObjectDrift") -> dict[str, Any]:
         "model": drift.model,
         "absent": drift.absent,
         "unread": drift.unread,
-        "fields": [
-            {
-                "path": field.path,
-                # A value may be null; a field that does not exist has no key.
-                **({"planned": field.planned} if field.planned is not ABSENT else {}),
-                **({"live": field.live} if field.live is not ABSENT else {}),
-                "manager": field.writer.manager,
-                "time": field.writer.time,
-            }
-            for field in drift.fields
-        ],
+        "fields": [_field_as_json(field) for field in drift.fields],
+        "explained": [{**_field_as_json(field), "owner": field.owner} for field in drift.explained],
+    }
+
+
+def _field_as_json(field: "FieldDrift") -> dict[str, Any]:
+    from .drift import ABSENT
+
+    return {
+        "path": field.path,
+        # A value may be null; a field that does not exist has no key.
+        **({"planned": field.planned} if field.planned is not ABSENT else {}),
+        **({"live": field.live} if field.live is not ABSENT else {}),
+        "manager": field.writer.manager,
+        "time": field.writer.time,
     }

@@ -1,7 +1,8 @@
 """Compares planned objects with live ones: the fields that the plan sets, and those that were added by hand.
 
 Fields that the plan does not set are defaults of the API server or belong to controllers, unless the managed fields
-of the object name another client for them.
+of the object name another client for them. Which fields are defaults, and what becomes of a map or a ``false``, is
+known from dry runs of the API server (:class:`ServerView`), or else from tables.
 """
 
 import base64
@@ -12,23 +13,16 @@ from typing import Any, NamedTuple
 
 from components.contract.problems import field_path
 from components.contract.quantity import is_quantity, parse_quantity
-from components.contract.texts.literal_secrets import SECRET_TEXT
-from components.contract.texts.secrets import masked
+from components.contract.texts.secrets import masked_at
 from components.fleet.objects import Object
+from toolkit.kube.managed_fields import APPLY, Fields, is_controller, union, without
+
+from ..adopting.declared import without_defaults
 
 Path = tuple[str | int, ...]
 """Keys and indexes of a field."""
 _PLANNERS = ("inference-platform", "pulumi")
 """Beginnings of the names of the field managers that apply plans."""
-_CONTROLLERS = (
-    "kube-controller-manager",
-    "kube-scheduler",
-    "kubelet",
-    "cloud-controller-manager",
-    "kwok",
-    "cluster-autoscaler",
-)
-"""Beginnings of the names of controllers, which write to objects of others."""
 _KEYS = {
     "containers": ("name",),
     "initContainers": ("name",),
@@ -45,13 +39,35 @@ _KEYS = {
 x-kubernetes-list-map-keys)."""
 _QUANTITIES = ("limits", "requests", "sizeLimit", "averageValue", "storage", "hard", "target")
 """Fields at or below which numbers have units, so that ``1`` and ``1000m`` are equal."""
-_OWN_METADATA = ("labels", "annotations")
+_WHOLE_MAPS = ("selector", "matchLabels", "nodeSelector")
+"""Maps that one client sets as a whole (x-kubernetes-map-type: atomic): a further key is a change."""
+_FREE_MAPS = (*_WHOLE_MAPS, "labels", "annotations", "data", "stringData", "binaryData")
+"""Maps whose keys people choose, and whose values may be empty."""
+_OPTIONAL_FLAGS = (
+    "allocateLoadBalancerNodePorts",
+    "allowPrivilegeEscalation",
+    "automountServiceAccountToken",
+    "enableServiceLinks",
+    "hostUsers",
+    "immutable",
+    "optional",
+    "privileged",
+    "readOnlyRootFilesystem",
+    "runAsNonRoot",
+    "setHostnameAsFQDN",
+    "shareProcessNamespace",
+)
+"""Fields of which the API server keeps ``false`` (kubernetes/kubernetes v1.36.3, staging/src/k8s.io/api: ``*bool``);
+it drops ``false`` of all others."""
+OWN_METADATA = ("labels", "annotations")
 _DIRECTIVES = "pulumi.com/"
 """Domain of annotations for the Kubernetes provider of Pulumi, which need not reach the cluster."""
 _BOOKKEEPING = ("kubectl.kubernetes.io/", "deployment.kubernetes.io/")
 """Domains of annotations in which kubectl and controllers keep notes."""
 
 
+_UNDECIDED = (_DIRECTIVES, *_BOOKKEEPING)
+_REPLICAS: Path = ("spec", "replicas")
 _NOWHERE = -1
 """Index of an item that a list does not have."""
 
@@ -75,41 +91,118 @@ class Writer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FieldDrift:
-    """A field that differs; values that look like secrets are masked.
+    """A field that differs; values that may be secrets are hidden.
 
     Attributes:
         planned: The value in the plan; ``ABSENT`` if the plan does not set the field.
         live: The value in the cluster; ``ABSENT`` if the field was removed.
+        owner: The autoscaler, controller or webhook that sets the field as the plan means it to; empty for drift.
     """
 
     path: str
     planned: Any
     live: Any
     writer: Writer
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerView:
+    """What the API server says about an object in dry runs; None if it could not be asked.
+
+    Attributes:
+        applied: What it would make of the object if the plan were applied now.
+        defaulted: What it would make of the object without the fields of other clients.
+    """
+
+    applied: Object | None = None
+    defaulted: Object | None = None
+
+
+_ACCOUNT = ("serviceAccountName", "serviceAccount")
+WEBHOOK = "the API server or an admission webhook"
+NOT_ASKED = ServerView()
 
 
 def drift_of(planned: Object, live: Object) -> tuple[FieldDrift, ...]:
+    """Return the fields of an object that differ from the plan, without asking the API server."""
+    return tuple(field for field in differences_of(planned, live) if not field.owner)
+
+
+def differences_of(
+    planned: Object, live: Object, view: ServerView = NOT_ASKED, scaler: str = ""
+) -> tuple[FieldDrift, ...]:
     """Return the fields of an object that differ from the plan, sorted by path.
 
     Args:
         planned: The object as it is rendered.
         live: The object as the server returned it, with its managed fields.
+        view: What the API server would make of it.
+        scaler: The planned autoscaler that sets the number of replicas; empty without one.
     """
     planned = _as_stored(planned)
     entries = [entry for entry in live["metadata"].get("managedFields") or () if isinstance(entry, dict)]
     stored = {key: value for key, value in live.items() if key != "status"}
-    changes = {change[0]: change for change in _changed(_comparable(planned), _comparable(stored), ())}
+    written = {change[0]: change for change in _changed(_comparable(planned), _comparable(stored), ())}
+    changes = written
+    if view.applied:
+        applied, compared = _comparable(view.applied), _comparable(stored)
+        found = (*_changed(applied, compared, ()), *_removed(compared, applied, ()))
+        # What the server would assign because of another change, such as a port of nodes, is not a change of its own.
+        changes = {
+            path: (path, before, after)
+            for path, before, after in found
+            if after is not ABSENT or _at(planned, _planned_path(path, applied, planned)) is not ABSENT
+        }
+    owners = dict.fromkeys(written.keys() - changes.keys(), WEBHOOK)
+    added: dict[Path, _Changed] = {}
     if any(_is_planner(entry) for entry in entries):
-        changes = {change[0]: change for change in _added(planned, stored, entries)} | changes
+        added = {change[0]: change for change in _added(planned, stored, entries, view)}
+        owners |= {
+            path: writer.manager
+            for path in added.keys() - changes.keys() - written.keys()
+            if is_controller((writer := _writer(path, stored, entries)).manager)
+        }
+    changes = added | written | changes
+    for path in [path for path in changes if path[-1:] == _ACCOUNT[1:]]:
+        if (*path[:-1], *_ACCOUNT[:1]) in changes:
+            del changes[path]  # the deprecated name of the other field
+    if scaler and (_REPLICAS in changes or stored.get("spec", {}).get("replicas") is not None):
+        before, after = _at(planned, _REPLICAS), _at(stored, _REPLICAS)
+        if before != after:
+            changes[_REPLICAS], owners[_REPLICAS] = (_REPLICAS, before, after), scaler
     return tuple(
         FieldDrift(
             field_path(path),
-            _masked(path, before, stored),
-            _masked(path, after, stored),
+            _masked(path, before, stored, kind=planned["kind"]),
+            _masked(path, after, stored, kind=planned["kind"]),
             _writer(path, stored, entries),
+            owners.get(path, ""),
         )
         for path, before, after in sorted(changes.values(), key=lambda change: [str(step) for step in change[0]])
     )
+
+
+def planner_of(live: Object) -> str:
+    """Return the field manager that applied a plan to an object; empty without one."""
+    entries = live["metadata"].get("managedFields") or ()
+    appliers = (
+        str(entry.get("manager")) for entry in entries if _is_planner(entry) and entry.get("operation") == APPLY
+    )
+    return next(appliers, "")
+
+
+def fields_of_others(live: Object) -> Fields:
+    """Return the fields that other clients own, and that no plan has set."""
+    own: Fields = {}
+    others: Fields = {}
+    for entry in live["metadata"].get("managedFields") or ():
+        fields = entry.get("fieldsV1") or {}
+        if _is_planner(entry):
+            own = union(own, fields)
+        elif not entry.get("subresource") and not is_controller(str(entry.get("manager") or "")):
+            others = union(others, fields)
+    return without(others, own)
 
 
 def is_secret(body: Object) -> bool:
@@ -129,9 +222,9 @@ def _as_stored(body: Object) -> Object:
 def _comparable(body: Object) -> Object:
     """Return the part of an object that a plan decides about."""
     metadata = {}
-    for field in _OWN_METADATA:
+    for field in OWN_METADATA:
         values = body["metadata"].get(field) or {}
-        metadata[field] = {key: value for key, value in values.items() if not key.startswith(_DIRECTIVES)}
+        metadata[field] = {key: value for key, value in values.items() if not key.startswith(_UNDECIDED)}
     rest = {key: value for key, value in body.items() if key not in ("apiVersion", "kind", "metadata", "status")}
     return {"metadata": metadata, **rest}
 
@@ -146,12 +239,37 @@ def _changed(planned: Any, live: Any, path: Path) -> Iterator[_Changed]:  # noqa
         for key, value in planned.items():
             if key in live:
                 yield from _changed(value, live[key], (*path, key))
-            elif not _is_empty(value):
+            elif not _is_none((*path, key), value):
                 yield (*path, key), value, ABSENT
+        if path and path[-1] in _WHOLE_MAPS:
+            yield from (((*path, key), ABSENT, value) for key, value in live.items() if key not in planned)
     elif isinstance(planned, list) and isinstance(live, list):
         yield from _changed_items(planned, live, path)
     elif not _equal(planned, live, path):
         yield path, planned, live
+
+
+def _removed(live: Any, applied: Any, path: Path) -> Iterator[_Changed]:  # noqa: ANN401
+    """Yield the fields that applying the plan would remove: of whole maps and lists, and formerly planned ones."""
+    if isinstance(live, dict) and isinstance(applied, dict):
+        for key, value in live.items():
+            if key in applied:
+                yield from _removed(value, applied[key], (*path, key))
+            elif not _is_none((*path, key), value):
+                yield (*path, key), ABSENT, value
+    elif isinstance(live, list) and isinstance(applied, list):
+        keys = _KEYS.get(str(path[-1])) if path else None
+        if keys and all(isinstance(item, dict) for item in (*live, *applied)):
+            others = {_identity(item, keys): item for item in applied}
+            for index, item in enumerate(live):
+                other = others.get(_identity(item, keys))
+                if other is None:
+                    yield (*path, index), ABSENT, item
+                else:
+                    yield from _removed(item, other, (*path, index))
+        elif len(live) == len(applied):
+            for index, (item, other) in enumerate(zip(live, applied, strict=True)):
+                yield from _removed(item, other, (*path, index))
 
 
 def _changed_items(planned: Sequence[Any], live: Sequence[Any], path: Path) -> Iterator[_Changed]:
@@ -186,29 +304,52 @@ def _equal(planned: Any, live: Any, path: Path) -> bool:  # noqa: ANN401
 
 
 def _is_empty(value: Any) -> bool:  # noqa: ANN401
-    """Return whether a value means the same as none: the API server drops it."""
+    """Return whether a value may mean the same as none."""
     return value is None or value == {} or value == [] or value is False or value == ""
+
+
+def _is_none(path: Path, value: Any) -> bool:  # noqa: ANN401
+    """Return whether a value means the same as none: the API server drops it."""
+    if value is False:
+        return path[-1] not in _OPTIONAL_FLAGS
+    if value == "":
+        return len(path) < 2 or path[-2] not in _FREE_MAPS
+    return _is_empty(value)
 
 
 # Fields of other clients
 
 
-def _added(planned: Object, live: Object, entries: Sequence[Mapping[str, Any]]) -> Iterator[_Changed]:
-    """Yield the fields that other clients than planners and controllers wrote, and that the plan does not set."""
+def _added(
+    planned: Object, live: Object, entries: Sequence[Mapping[str, Any]], view: ServerView
+) -> Iterator[_Changed]:
+    """Yield the fields that other clients than planners wrote, and that are neither planned nor defaults."""
     for entry in entries:
         manager = str(entry.get("manager") or "")
-        if _is_planner(entry) or entry.get("subresource") or manager.startswith(_CONTROLLERS):
+        if _is_planner(entry) or entry.get("subresource"):
             continue
         for path in _owned(entry.get("fieldsV1") or {}, live, ()):
-            if path[:1] == ("metadata",) and (len(path) < 3 or path[1] not in _OWN_METADATA):
+            if path[:1] == ("metadata",) and (len(path) < 3 or path[1] not in OWN_METADATA):
                 continue
-            if path[:2] == ("metadata", "annotations") and str(path[2]).startswith(_BOOKKEEPING):
+            if path[:2] == ("metadata", "annotations") and is_bookkeeping(str(path[2])):
                 continue
-            if _at(planned, _planned_path(path, live, planned)) is not ABSENT:
+            found = _planned_path(path, live, planned)
+            if _at(planned, found) is not ABSENT:
                 continue
+            if _NOWHERE in found:
+                path = path[: found.index(_NOWHERE) + 1]
             value = _at(live, path)
-            if value is not ABSENT and not _is_empty(value):
+            if value is ABSENT or _is_none(path, value):
+                continue
+            if is_controller(manager) or not _is_default(path, value, live, view):
                 yield path, ABSENT, value
+
+
+def _is_default(path: Path, value: Any, live: Object, view: ServerView) -> bool:  # noqa: ANN401
+    if view.defaulted:
+        return bool(_at(view.defaulted, _planned_path(path, live, view.defaulted)) == value)
+    rest = without_defaults(live)
+    return _at(rest, _planned_path(path, live, rest)) is ABSENT
 
 
 def _owned(fields: Mapping[str, Any], value: Any, path: Path) -> Iterator[Path]:  # noqa: ANN401
@@ -271,15 +412,18 @@ def _writer(path: Path, live: Object, entries: Sequence[Mapping[str, Any]]) -> W
     return max(others or writers, key=lambda writer: writer.time, default=Writer())
 
 
-def _masked(path: Path, value: Any, live: Object) -> Any:  # noqa: ANN401
-    """Return a value for readers: the name of a variable beside it tells whether it is a secret."""
-    if is_secret(live) and path[0] != "metadata" and value is not ABSENT:
-        return SECRET_TEXT
-    if not isinstance(value, str):
-        return masked({"value": value})["value"]
+def _masked(path: Path, value: Any, live: Object, *, kind: str) -> Any:  # noqa: ANN401
+    """Return a value for readers: the name of a variable beside it tells whether it is harmless."""
+    if value is ABSENT:
+        return value
     siblings = _at(live, path[:-1])
-    context = siblings if isinstance(siblings, dict) else {}
-    return masked({**context, path[-1]: value})[path[-1]]
+    name = siblings.get("name") if isinstance(siblings, dict) and path[-1] == "value" else ""
+    return masked_at(value, path, kind=kind, name=str(name or ""))
+
+
+def is_bookkeeping(annotation: str) -> bool:
+    """Whether kubectl or a controller keeps notes in an annotation."""
+    return annotation.startswith(_BOOKKEEPING)
 
 
 def _is_planner(entry: Mapping[str, Any]) -> bool:

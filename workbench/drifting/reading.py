@@ -1,18 +1,22 @@
-"""Reads the live counterparts of planned objects, with GET requests only."""
+"""Reads the live counterparts of planned objects, and asks the API server for dry runs."""
 
 import http
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from components.fleet.objects import Object
 from components.plan.plan import Plan
 from toolkit.kube import Kube, KubeError
 
+from ..engine.apply.accounts import without_account
+from ..engine.apply.objects import MANAGER
+from ..engine.apply.ownership import defaulted
 from ..errors import WorkbenchError
-from .drift import FieldDrift, drift_of, is_secret
+from .drift import FieldDrift, ServerView, differences_of, fields_of_others, is_secret, planner_of
 
 Key = tuple[str, str, str, str]
 """API version, kind, namespace and name."""
+_SCALERS = ("HorizontalPodAutoscaler", "ScaledObject")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,7 @@ class ObjectDrift:
         unread: Why it could not be compared; empty if it was.
         right: The missing right, if the object is a Secret, which the documented users of this command cannot read.
         fields: The fields that differ.
+        explained: Fields that autoscalers, controllers or webhooks set, which is no difference.
     """
 
     api_version: str
@@ -36,6 +41,7 @@ class ObjectDrift:
     unread: str = ""
     right: str = ""
     fields: tuple[FieldDrift, ...] = ()
+    explained: tuple[FieldDrift, ...] = ()
 
     @property
     def title(self) -> str:
@@ -49,7 +55,7 @@ class ObjectDrift:
 
 
 def drifts_of(planned: Iterable[Object], models: Mapping[Key, str], kube: Kube) -> tuple[ObjectDrift, ...]:
-    """Compare objects with a cluster; only those that differ or could not be read are returned, sorted.
+    """Compare objects with a cluster; those that are exactly as planned are left out, the others are sorted.
 
     Args:
         planned: The objects of a plan.
@@ -60,16 +66,47 @@ def drifts_of(planned: Iterable[Object], models: Mapping[Key, str], kube: Kube) 
         WorkbenchError: the server does not answer, or rejects the credentials.
     """
     results = []
-    for body in {key_of(body): body for body in planned}.values():
-        key = key_of(body)
+    bodies = {key_of(body): body for body in planned}
+    scalers = scalers_of(bodies.values())
+    for key, body in bodies.items():
         at = ObjectDrift(*key, model=models.get(key, ""))
-        result = _compared(body, at, kube)
-        if result.differs or result.unread:
+        result = _compared(body, at, kube, scalers.get(key[1:], ""))
+        if result.differs or result.unread or result.explained:
             results.append(result)
     return tuple(sorted(results, key=lambda drift: (drift.namespace, drift.model, drift.kind, drift.name)))
 
 
-def _compared(body: Object, at: ObjectDrift, kube: Kube) -> ObjectDrift:
+def scalers_of(planned: Iterable[Object]) -> dict[tuple[str, str, str], str]:
+    """Return the autoscaler of each workload: by kind, namespace and name."""
+    scalers = {}
+    for body in planned:
+        spec = body.get("spec")
+        target = spec.get("scaleTargetRef") if isinstance(spec, dict) else None
+        if isinstance(target, dict) and body["kind"] in _SCALERS:
+            _, kind, namespace, name = key_of(body)
+            scalers[str(target.get("kind") or "Deployment"), namespace, str(target.get("name"))] = f"{kind} {name}"
+    return scalers
+
+
+def server_view(kube: Kube, body: Object, live: Object) -> ServerView:
+    """Ask the API server for dry runs; what it refuses, such as a user who may not patch, is left open."""
+    theirs = fields_of_others(live)
+    # What the plan does not declare is no part of what it means, although an apply would keep the service account.
+    meant = without_account(body, live)
+    applied = _answer(lambda: kube.apply(meant, manager=planner_of(live) or MANAGER, dry_run=True))
+    return ServerView(applied, _answer(lambda: defaulted(kube, live, theirs)) if theirs else live)
+
+
+def _answer(ask: Callable[[], Object]) -> Object | None:
+    try:
+        return ask()
+    except KubeError as error:
+        if error.unreachable:
+            raise
+        return None
+
+
+def _compared(body: Object, at: ObjectDrift, kube: Kube, scaler: str) -> ObjectDrift:
     try:
         live = kube.get(at.api_version, at.kind, at.name, at.namespace or None)
     except KubeError as error:
@@ -81,7 +118,12 @@ def _compared(body: Object, at: ObjectDrift, kube: Kube) -> ObjectDrift:
             right = f"get secrets in namespace {at.namespace}"
             return replace(at, unread=f"needs the right to {right}", right=right)
         return replace(at, unread=error.message)
-    return replace(at, fields=drift_of(body, live))
+    found = differences_of(body, live, server_view(kube, body, live), scaler)
+    return replace(
+        at,
+        fields=tuple(field for field in found if not field.owner),
+        explained=tuple(field for field in found if field.owner),
+    )
 
 
 def key_of(body: Object) -> Key:

@@ -1,7 +1,7 @@
 """Differences between a resource in the state and in the program, and whether they can be applied in place."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from components.plan.review.differences import MISSING, differences, fixed_fields, is_within, parse_path, path_text
@@ -19,16 +19,20 @@ class Change:
     op: str
     """``+`` added, ``-`` removed, ``~`` changed."""
     replaces: bool = False
+    kind: str = ""
+    """Kind of the Kubernetes object."""
 
 
 def changes(old: Any, new: Any) -> list[Change]:  # noqa: ANN401 - any JSON value
     """Return the fields that differ, in the order of the new value."""
+    kinds = [str(value["kind"]) for value in (new, old) if isinstance(value, dict) and "kind" in value]
     return [
         Change(
             path_text(path),
             None if before is MISSING else _sealed_like(before, after),
             None if after is MISSING else _sealed_like(after, before),
             "+" if before is MISSING else "-" if after is MISSING else "~",
+            kind=kinds[0] if kinds else "",
         )
         for path, before, after in differences(old, new, is_sealed)
     ]
@@ -80,7 +84,4 @@ ABSENT = _Absent()
 def replacing(changes: Iterable[Change], inputs: Mapping[str, Any], on_changes: Sequence[str]) -> list[Change]:
     """Mark the changes that require a replacement."""
     fixed = fixed_fields(inputs, on_changes)
-    return [
-        Change(change.path, change.old, change.new, change.op, is_within(parse_path(change.path), fixed))
-        for change in changes
-    ]
+    return [replace(change, replaces=is_within(parse_path(change.path), fixed)) for change in changes]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from components.contract.texts.printable import printable
+from components.plan.review.differences import parse_path
 from toolkit.printing import pluralize
 from toolkit.screen import Message, Screen, Styled, TableColumn, count_words, hidden_findings, shortened, write
 
@@ -16,7 +17,7 @@ from .diff import Change, changes
 from .plan import CHANGING, ChangePlan, Op, Step
 from .program.graph import PLANNED_ONLY
 from .program.resources import PROVIDERS, STACK_TYPE, urn_name, urn_type
-from .values import is_sealed, masked
+from .values import is_sealed, masked_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,9 @@ def write_json(stream: TextIO, plan: ChangePlan, outputs: OutputChanges) -> None
 def _change_json(change: Change) -> dict[str, Any]:
     document: dict[str, Any] = {"path": change.path, "op": change.op}
     if change.op != "+":
-        document["old"] = masked(change.old)
+        document["old"] = _shown(change, change.old)
     if change.op != "-":
-        document["new"] = masked(change.new)
+        document["new"] = _shown(change, change.new)
     if change.replaces:
         document["replaces"] = True
     return document
@@ -245,13 +246,20 @@ class Display:
             self.line(f"  {mark} {_short_type(step.urn)} {urn_name(step.urn)}", style)
             for change in step.changes:
                 self._change("      ", change)
+            self._taken(step.taken)
+
+    def _taken(self, lines: Iterable[str]) -> None:
+        """Write which fields were taken from other managers, and what would set them again."""
+        for line in lines:
+            self.text(f"note: {line}", "note", hanging="  ")
 
     def _change(self, indent: str, change: Change, width: int | None = _MAX_WIDTH) -> None:
         style = {"+": "good", "-": "error", "~": "warning"}[change.op]
+        old, new = (_value_text(change, value, width) for value in (change.old, change.new))
         text = {
-            "+": f"+ {change.path}: {_value_text(change.new, width)}",
-            "-": f"- {change.path}: {_value_text(change.old, width)}",
-            "~": f"~ {change.path}: {_value_text(change.old, width)} => {_value_text(change.new, width)}",
+            "+": f"+ {change.path}: {new}",
+            "-": f"- {change.path}: {old}",
+            "~": f"~ {change.path}: {old} => {new}",
         }[change.op]
         self.line(f"{indent}{text}{'   <- forces replacement' if change.replaces else ''}", style)
 
@@ -300,6 +308,8 @@ class Display:
         title = f"{_stack_name(root)}: {'; '.join([words, *facts])}"
         self.text(title, "error" if failed else "bold", hanging="  ")
         self.failures(result.failures)
+        # Not in the order in which threads took them.
+        self._taken(sorted(result.taken))
         if not self._announced:
             self._notes(plan)
             # What was only created is counted in the headline.
@@ -384,7 +394,7 @@ def _info(step: Step) -> str:
         return step.note
     paths = list(dict.fromkeys(change.path for change in step.changes))
     if len(step.changes) == 1 and (change := step.changes[0]).op == "~":
-        values = f"{_value_text(change.old, None)} => {_value_text(change.new, None)}"
+        values = f"{_value_text(change, change.old, None)} => {_value_text(change, change.new, None)}"
         if len(values) <= _SHORT:
             return f"{change.path}: {values}"
     return paths[0] + (f" and {len(paths) - 1} more" if len(paths) > 1 else "") if paths else ""
@@ -435,8 +445,12 @@ def _short_type(urn: str) -> str:
     return urn_type(urn).rsplit("$", 1)[-1]
 
 
-def _value_text(value: Any, width: int | None) -> str:  # noqa: ANN401 - any JSON value
-    text = json.dumps(masked(value), ensure_ascii=False, sort_keys=True)
+def _shown(change: Change, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    return masked_part(value, parse_path(change.path), change.kind)
+
+
+def _value_text(change: Change, value: Any, width: int | None) -> str:  # noqa: ANN401 - any JSON value
+    text = json.dumps(_shown(change, value), ensure_ascii=False, sort_keys=True)
     return text if width is None or len(text) <= width else text[: width - 1] + "…"
 
 

@@ -1,7 +1,8 @@
 """Ending the ownership of a stack without touching what runs: plain manifests, neutral field managers, no state."""
 
 import http
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from .values import reveal
 
 KUBECTL = "kubectl"
 """The field manager of `kubectl apply --server-side`, which can then apply the manifests without conflicts."""
+_FIRST = ("apiVersion", "kind", "metadata", "name", "namespace", "image", "command", "args", "replicas", "selector")
+"""Keys that come first; all others are in alphabetical order."""
 _PULUMI = "pulumi-kubernetes"
 _MERGE = "application/merge-patch+json"
 _TRIES = 5
@@ -52,23 +55,42 @@ def plain_objects(graph: ResourceGraph) -> PlainObjects:
         elif node.pending:
             plain.left.append(f"{title}: {node.pending}")
         else:
-            plain.bodies.append((registration.provider, reveal(dict(node.inputs))))
+            plain.bodies.append((registration.provider, in_usual_order(reveal(dict(node.inputs)))))
     return plain
 
 
-def neutral_managers(graph: ResourceGraph, bodies: Iterable[tuple[str, dict[str, Any]]], folder: Path) -> int:
-    """Give the fields of the stack's objects to kubectl's field manager; return the number of changed objects.
+def in_usual_order(value: Any) -> Any:  # noqa: ANN401  JSON in, JSON out
+    """Return a manifest with its keys in the order in which people write them; Pulumi's protocol keeps none."""
+    if isinstance(value, list):
+        return [in_usual_order(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    keys = sorted(value, key=lambda key: (_FIRST.index(key) if key in _FIRST else len(_FIRST), key))
+    return {key: in_usual_order(value[key]) for key in keys}
 
-    The objects themselves, their generations and pods stay as they are.
+
+@contextmanager
+def connected(graph: ResourceGraph, bodies: Iterable[tuple[str, dict[str, Any]]], folder: Path) -> Iterator[Targets]:
+    """Connect to the clusters of objects.
+
+    Raises:
+        WorkbenchError: one of them cannot be reached.
     """
-    changed = 0
     with Targets(folder) as targets:
         for urn, node in graph.nodes.items():
             if node.registration.type == KUBERNETES_PROVIDER:
                 targets.add(urn, node.inputs)
-        for provider, body in bodies:
-            changed += _hand_over(targets.connect(provider).kube, body)
-    return changed
+        for provider in dict.fromkeys(provider for provider, _ in bodies):
+            targets.connect(provider)
+        yield targets
+
+
+def neutral_managers(targets: Targets, bodies: Iterable[tuple[str, dict[str, Any]]]) -> int:
+    """Give the fields of the stack's objects to kubectl's field manager; return the number of changed objects.
+
+    The objects themselves, their generations and pods stay as they are.
+    """
+    return sum(_hand_over(targets.connect(provider).kube, body) for provider, body in bodies)
 
 
 def _hand_over(kube: Any, body: Mapping[str, Any]) -> bool:  # noqa: ANN401

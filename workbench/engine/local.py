@@ -13,8 +13,10 @@ from typing import Any
 import pulumi
 
 from components.contract.findings.ids import RuleId
+from components.contract.texts.outputs import shell_word
 from components.contract.texts.secrets import masked_text
 from toolkit.kube import KubeError
+from toolkit.printing import pluralize
 
 from ..errors import WorkbenchError
 from .apply.execute import Executor, Failure, Result
@@ -51,6 +53,8 @@ class RunOptions:
     existing: Existing = field(default_factory=dict)
     brief: bool = False
     """Whether the changes are shown only after they were made, because nobody is asked to confirm them."""
+    handed: frozenset[str] = frozenset()
+    """URNs of resources that another engine has created for this stack, so that they are not adopted."""
     confirm: Callable[[str], bool] = lambda _: True
     status: Callable[[str], None] = lambda _: None
 
@@ -109,6 +113,7 @@ class LocalEngine:
             _check_deployable(graph)
             plan = self._plan(graph, state, strict=True)
             self._check_permitted(plan)
+            self._check_imports(plan)
             if not self._options.brief and plan.having(*CHANGING):
                 self._display.announce(plan, graph.root)
             self._dry_run_passed_through(plan)
@@ -120,6 +125,17 @@ class LocalEngine:
                 state.set_fact(_OUTPUTS, seal(graph.exports, state.key))
             self._display.applied(plan, graph.root, result, time.monotonic() - started, graph.exports)
         return Outcome(graph.exports, result.failures, _changed(result))
+
+    def pending(self) -> int:
+        """Return the number of changes that ``up`` would make."""
+        with self._cancellable(), self._open_state() as state, self._targets:
+            plan = self._plan(self.record(preview=False), state, strict=True)
+        return _count(plan.having(*CHANGING))
+
+    def taking_over(self, urns: Iterable[str]) -> "LocalEngine":
+        """Return the engine for a stack whose resources another engine has created."""
+        self._options.handed = frozenset(urns)
+        return self
 
     def destroy(self) -> Outcome:
         """Delete all resources of the stack."""
@@ -237,6 +253,18 @@ class LocalEngine:
             lines = "\n".join(f"{reason} [{RuleId.CHANGE_DESTROYS}]" for reason in plan.refused)
             raise WorkbenchError(f"this must not be deployed, and nothing was changed:\n{lines}")
 
+    def _check_imports(self, plan: ChangePlan) -> None:
+        """Reject imports that would change what runs: somebody edited it after it was adopted, or its manifest."""
+        changed = {step.urn: step for step in plan.having(Op.IMPORT) if step.changes}
+        if not changed:
+            return
+        self._display.differences(ChangePlan(changed))
+        raise WorkbenchError(
+            f"importing {pluralize(len(changed), 'object')} would change what runs, as listed above, and nothing was "
+            "changed: the cluster or the manifest was edited after the adoption. Run `workbench adopt` again with "
+            "--force to take over what runs now, or `workbench up --restore` to apply the manifests."
+        )
+
     def _dry_run_passed_through(self, plan: ChangePlan) -> None:
         if not self._options.offline:
             check_passed_through(plan.steps.values(), self._targets)
@@ -245,6 +273,7 @@ class LocalEngine:
         count = len([step for step in plan.having(*APPLIED) if step.is_object])
         executor = Executor(state, self._targets, self._counter("applied", count))
         executor.workers = self._options.workers
+        executor.handed = self._options.handed
         self._results.append(executor.result)
         result = executor.apply(plan)
         if not result.failures:
@@ -294,7 +323,8 @@ def _check_deployable(graph: ResourceGraph) -> None:
     if clouds and not deployable:
         raise WorkbenchError(
             f"nothing was deployed: the local engine has no provider for {', '.join(sorted(clouds))}, and all "
-            f"resources of stack {graph.stack!r} depend on it. Run `workbench preview --stack {graph.stack}` to see "
+            f"resources of stack {graph.stack!r} depend on it. Run `workbench preview --stack "
+            f"{shell_word(graph.stack)}` to see "
             "the plan; to deploy, install the Pulumi CLI (--engine pulumi)"
         )
 

@@ -18,23 +18,34 @@ from ..errors import WorkbenchError
 _ROUNDS = 1_000_000
 _KEY_BYTES = 32
 _PLAINTEXT = "pulumi"
+_FORM = "v1:"
+"""How the salt of the passphrase secrets provider begins."""
 
 
-def decrypt(text: str, salt: str, where: str) -> str:
+class EncryptedError(Exception):
+    """A value stays encrypted; the message is the reason."""
+
+
+def can_decrypt(salt: str) -> bool:
+    """Whether there is a passphrase, and secrets are encrypted with one."""
+    return salt.startswith(_FORM) and _passphrase() is not None
+
+
+def decrypt(text: str, salt: str) -> str:
     """Return the clear text of ``v1:<nonce>:<ciphertext>``.
 
     Raises:
-        WorkbenchError: no passphrase is set, or it is wrong.
+        EncryptedError: no passphrase is set, or it is wrong.
     """
     passphrase = _passphrase()
-    if passphrase is None or not salt.startswith("v1:"):
-        raise WorkbenchError(
-            f"{where}: is encrypted; set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE (the local engine "
-            "supports only the passphrase secrets provider)"
+    if passphrase is None or not salt.startswith(_FORM):
+        raise EncryptedError(
+            "is encrypted; set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE (the local engine supports "
+            "only the passphrase secrets provider)"
         )
     clear_text = _decrypted(text, passphrase, salt)
     if clear_text is None:
-        raise WorkbenchError(f"{where}: cannot be decrypted with the given passphrase")
+        raise EncryptedError("cannot be decrypted with the given passphrase")
     return clear_text
 
 

@@ -47,6 +47,8 @@ class Step:
     """Inputs to store, with secrets sealed."""
     changes: list[Change] = field(default_factory=list)
     note: str = ""
+    taken: tuple[str, ...] = ()
+    """Lines about fields that an import takes from other managers."""
     cluster: str = ""
     moves: bool = False
     """Whether name, namespace or cluster change, so that the old and the new object can coexist."""

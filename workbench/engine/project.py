@@ -14,6 +14,7 @@ from components.contract.problems import did_you_mean, some_of
 from components.contract.texts.printable import printable
 from components.contract.texts.secrets import SECRET_TEXT, masked_text
 from stacks import PROJECT
+from stacks.stack_file import StackFile, located_document
 
 from ..errors import WorkbenchError
 
@@ -49,8 +50,9 @@ class Project:
 
     @property
     def kubeconfig(self) -> str:
-        """The setting ``kubeconfig``, by which a stack names its cluster."""
-        return self.config.get(self.key("kubeconfig"), "")
+        """The setting ``kubeconfig``, by which a stack names its cluster; empty if it is a list or a map."""
+        text = self.config.get(self.key("kubeconfig"), "")
+        return "" if text[:1] in ("[", "{") else text
 
     @property
     def has_settings(self) -> bool:
@@ -111,7 +113,12 @@ class ProjectFiles:
 
 
 def load_project(
-    folder: Path, stack: str, overrides: Mapping[str, str] | None = None, *, sealed: bool = False
+    folder: Path,
+    stack: str,
+    overrides: Mapping[str, str] | None = None,
+    *,
+    sealed: bool = False,
+    offline: bool = False,
 ) -> Project:
     """Read Pulumi.yaml and Pulumi.<stack>.yaml.
 
@@ -120,13 +127,15 @@ def load_project(
         stack: Name of the stack.
         overrides: Settings that replace those in the stack file, by key.
         sealed: Whether to leave secrets encrypted and return a placeholder for each.
+        offline: Whether nothing is deployed, so that secrets stay encrypted if no passphrase is set. With one, those
+            that it does not decrypt are an error, also of sealed ones.
 
     Raises:
         WorkbenchError: a file is missing or invalid, or a value does not have the type that Pulumi.yaml declares.
     """
     files = ProjectFiles(folder, stack)
     manifest, stored, name = files.content, files.stored(), files.name
-    reader = _Config(name, files.manifest, files.settings, sealed=sealed)
+    reader = _Config(name, files, sealed=sealed, offline=offline)
     reader.declare(section(manifest, files.manifest))
     reader.read(section(stored, files.settings), stored.get("encryptionsalt"))
     project = Project(folder, name, stack, str(manifest.get("main") or ""), reader.values)
@@ -143,11 +152,11 @@ def load_project(
 class _Config:
     """Values and declared types by fully qualified key."""
 
-    def __init__(self, project: str, manifest: Path, settings: Path, *, sealed: bool) -> None:
+    def __init__(self, project: str, files: ProjectFiles, *, sealed: bool, offline: bool) -> None:
         self._project = project
-        self._manifest = manifest
-        self._settings = settings
+        self._file = StackFile(files.settings.name, files.manifest.parent)
         self._sealed = sealed
+        self._offline = offline
         self._types: dict[str, Mapping[str, Any]] = {}
         self.values: dict[str, Any] = {}
         self.secret_keys: set[str] = set()
@@ -171,22 +180,29 @@ class _Config:
     def read(self, stored: Mapping[str, Any], salt: object) -> None:
         """Add the values of the stack file."""
         for key, value in stored.items():
-            self.values[_full_key(self._project, key)] = self._decrypted(value, key, str(salt or ""))
+            full_key = _full_key(self._project, key)
+            self.values[full_key] = self._decrypted(value, (full_key,), str(salt or ""))
 
-    def _decrypted(self, value: Any, key: str, salt: str) -> Any:  # noqa: ANN401  JSON in, JSON out
+    def _decrypted(self, value: Any, path: tuple[str, ...], salt: str) -> Any:  # noqa: ANN401  JSON in, JSON out
         """Decrypt secrets at any depth of a value; one secret makes the whole key secret."""
         if isinstance(value, list):
-            return [self._decrypted(item, key, salt) for item in value]
+            return [self._decrypted(item, (*path, str(index)), salt) for index, item in enumerate(value)]
         if not isinstance(value, dict):
             return value
         if set(value) != {"secure"}:
-            return {name: self._decrypted(inner, key, salt) for name, inner in value.items()}
-        from .passphrase import decrypt
+            return {name: self._decrypted(inner, (*path, str(name)), salt) for name, inner in value.items()}
+        from .passphrase import EncryptedError, can_decrypt, decrypt
 
-        self.secret_keys.add(_full_key(self._project, key))
+        self.secret_keys.add(path[0])
+        # Checks need no passphrase, but a secret that it does not decrypt is wrong for every command.
+        if not can_decrypt(salt) if self._offline else self._sealed:
+            return SECRET_TEXT
+        try:
+            clear_text = decrypt(str(value["secure"]), salt)
+        except EncryptedError as error:
+            raise WorkbenchError(self._file.at(".".join(path), str(error))) from None
         if self._sealed:
             return SECRET_TEXT
-        clear_text = decrypt(str(value["secure"]), salt, f"{self._settings.name}: {key}")
         self.secrets.add(clear_text)
         return clear_text
 
@@ -198,22 +214,18 @@ class _Config:
         """
         problems = []
         for key, entry in self._types.items():
+            if key.startswith(f"{PROJECT}:"):
+                continue  # The settings check their types themselves, so that every command reports the same.
             kind, value = entry.get("type", "string"), self.values.get(key)
             if value is None:
-                problems.append(
-                    f"{self._settings.name}: config.{key}: is required, because Pulumi.yaml has no default; set it"
-                )
+                problems.append(self._file.at(key, "is required, because Pulumi.yaml has no default; set it"))
             elif not _has_type(value, str(kind)):
-                problems.append(
-                    f"{self._settings.name}: config.{key}: must be of type {kind}, as Pulumi.yaml declares, found "
-                    f"{_json(value)}"
-                )
+                reason = f"must be of type {kind}, as Pulumi.yaml declares, found {_json(value)}"
+                problems.append(self._file.at(key, reason))
         packages = _disabled(self.values)
         if not all(isinstance(name, str) for name in (packages if isinstance(packages, list) else [packages])):
-            problems.append(
-                f"{self._settings.name}: config.{_DISABLED}: must be a list of packages, found "
-                f"{_json(self.values[_DISABLED])}"
-            )
+            reason = f"must be a list of packages, found {_json(self.values[_DISABLED])}"
+            problems.append(self._file.at(_DISABLED, reason))
         if problems:
             raise WorkbenchError(masked_text("\n".join(problems), self.secrets))
 
@@ -254,31 +266,73 @@ class _UniqueKeys(yaml.SafeLoader):
             lines[name] = key.start_mark.line + 1
         return super().construct_mapping(node, deep)
 
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: ANN401, FBT001, FBT002
+        """Return the value of a node, or say where a date or a number is that Python does not represent."""
+        try:
+            return super().construct_object(node, deep)
+        except ValueError:
+            problem = "a date or a number that cannot be read; quote it if it is a text"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from None
+
+
+class _WithLibyaml(_UniqueKeys):
+    """Takes events from libyaml, which is four times as fast; composing in Python limits the nesting."""
+
+    def __init__(self, text: str) -> None:
+        from yaml._yaml import CParser  # absent where PyYAML is built without libyaml
+
+        super().__init__("")
+        events = CParser(text)
+        self.__dict__.update({name: getattr(events, name) for name in ("check_event", "peek_event", "get_event")})
+
+
+def _load(text: str) -> Any:  # noqa: ANN401  YAML has values of any type
+    """Return the only document of a text.
+
+    Raises:
+        YAMLError: The text is not YAML.
+        RecursionError: It is nested too deeply.
+    """
+    if yaml.__with_libyaml__:
+        try:
+            return yaml.load(text, _WithLibyaml)  # noqa: S506  a safe loader
+        except yaml.YAMLError:
+            pass  # PyYAML's own parser accepts escaped surrogates, and says more about errors
+    return yaml.load(text, _UniqueKeys)  # noqa: S506  a safe loader
+
 
 def _read(path: Path, absent: str) -> dict[str, Any]:
     """Read a YAML map; errors name line and column."""
     if not path.is_file():
-        raise WorkbenchError(absent)
+        raise WorkbenchError(absent, 2)
     data = b""
     try:
         data = path.read_bytes()
-        content = yaml.load(data.decode("utf-8-sig"), _UniqueKeys) or {}  # noqa: S506  a safe loader
+        content = _load(data.decode("utf-8-sig")) or {}
     except OSError as error:
         raise WorkbenchError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        before = data[: error.start].rpartition(b"\n")
-        line, column = before[0].count(b"\n") + bool(before[1]) + 1, len(before[2]) + 1
-        raise WorkbenchError(f"{path}:{line}:{column}: not UTF-8 text; save the file as UTF-8") from None
+        place = _place(path, data[: error.start].decode("utf-8-sig"))
+        raise WorkbenchError(f"{place}: not UTF-8 text; save the file as UTF-8") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
         raise WorkbenchError(printable(f"{place}: not valid YAML: {error.problem or error.context}")) from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        # ValueError: a date or a number that Python cannot represent.
-        raise WorkbenchError(printable(f"{path}: not valid YAML: {str(error).splitlines()[0]}")) from None
+    except yaml.reader.ReaderError as error:
+        place = _place(path, data.decode("utf-8-sig")[: error.position])
+        reason = f"the character U+{error.character:04X} is not allowed; remove it"
+        raise WorkbenchError(f"{place}: not valid YAML: {reason}") from None
+    except RecursionError:
+        raise WorkbenchError(f"{path}: nested too deeply to be read; flatten its maps and lists") from None
     if not isinstance(content, dict):
         raise WorkbenchError(f"{path}:1: must be a YAML map, found {type(content).__name__}")
     return content
+
+
+def _place(path: Path, before: str) -> str:
+    """Return the file with the line and the column after a text."""
+    lines = before.split("\n")
+    return f"{path}:{len(lines)}:{len(lines[-1]) + 1}"
 
 
 def section(content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
@@ -287,18 +341,25 @@ def section(content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
     if config is None:
         return {}
     if not isinstance(config, dict):
-        raise WorkbenchError(f"{path}: config: must be a map of keys and values, found {_json(config)}")
+        raise WorkbenchError(_at(path, "config", f"config: must be a map of keys and values, found {_json(config)}"))
     non_strings = [key for key in config if not isinstance(key, str)]
     if non_strings:
-        raise WorkbenchError(f"{path}: config: keys must be strings, found {_json(non_strings[0])}; quote it")
+        reason = f"config: keys must be strings, found {_json(non_strings[0])}; quote it"
+        raise WorkbenchError(_at(path, f"config.{non_strings[0]}", reason))
     for key, value in config.items():
         try:
             f"{key}{json.dumps(value, ensure_ascii=False, default=str)}".encode()
         except UnicodeEncodeError:  # YAML escapes can produce lone surrogates
-            raise WorkbenchError(
-                f"{path}: config.{printable(key)}: contains an unpaired surrogate character; remove it"
-            ) from None
+            reason = f"{printable(key)}: contains an unpaired surrogate character; remove it"
+            raise WorkbenchError(_at(path, f"config.{key}", reason)) from None
     return config
+
+
+def _at(file: Path, path: str, reason: str) -> str:
+    """Return a message about a place in a file."""
+    document = located_document(file)
+    place = f"{file}:{document.line_at(path)}" if document else str(file)
+    return f"{place}: {reason}"
 
 
 def _json(value: object) -> str:
@@ -310,6 +371,8 @@ def _full_key(project: str, key: str) -> str:
 
 
 def _text(value: object) -> str:
+    if value is None:
+        return ""  # as in the Pulumi CLI
     # YAML has dates, JSON does not.
     return str(value) if isinstance(value, str | datetime.date) else json.dumps(value, default=str)
 
@@ -339,11 +402,11 @@ def stack_settings(folder: Path, stack: str, overrides: Mapping[str, Any]) -> "F
     from stacks.settings import from_config
 
     # Settings decide nothing by the text of a secret: checks need no passphrase.
-    project = load_project(folder, stack, sealed=True)
+    project = load_project(folder, stack, sealed=True, offline=True)
     if not project.has_settings:
         raise own_program(project, "use --stack none to check manifests on their own")
     try:
-        return from_config(project.config, stack, overrides)
+        return from_config(project.config, stack, overrides, folder=folder)
     except pulumi.RunError as error:
         raise WorkbenchError(str(error)) from None
 
@@ -370,20 +433,14 @@ def check_new_settings(values: Mapping[str, Any], stack: str) -> None:
     Raises:
         WorkbenchError: they are invalid; the message lists every error.
     """
-    import pulumi  # see stack_settings
-
     from components.contract.problems import errors
     from components.families import objects
     from components.plan.plan import plan
-    from stacks.cloud_args import check_cloud
-    from stacks.clouds import CloudName
+    from stacks.settings_problems import with_settings_problems
 
     settings = new_settings(values, stack)
-    try:
-        if settings.cloud == CloudName.AWS:
-            check_cloud(settings)
-    except pulumi.RunError as error:
-        raise WorkbenchError(str(error)) from None
-    wrong = [str(problem) for problem in errors(plan(objects(()), settings.environment()).problems)]
+    # The settings are not in a file yet.
+    planned = with_settings_problems(plan(objects(()), settings.environment()), settings, None)
+    wrong = [str(problem) for problem in errors(planned.problems)]
     if wrong:
         raise WorkbenchError("\n".join(wrong))

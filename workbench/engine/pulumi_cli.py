@@ -1,7 +1,6 @@
 """The Pulumi CLI, with its file backend, settings and a generated passphrase in the state folder."""
 
 import json
-import shlex
 import shutil
 import signal
 import subprocess
@@ -13,8 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from components.contract.texts.outputs import shell_line, shell_word
+
 from ..errors import WorkbenchError
 from . import programs
+from .apply.conflicts import writers_in
+from .language_program import write_host
 from .project import ProjectFiles, load_project
 from .pulumi_failures import PAGE, unready
 from .pulumi_files import StackFiles
@@ -131,15 +134,65 @@ class PulumiCli:
     def outputs(self) -> dict[str, Any]:
         """Return the stack outputs, secrets masked."""
         self._prepare()
-        outputs: dict[str, Any] = json.loads(
-            self._capture("stack", "output", "--json", "--stack", self.stack) or "{}"
-        )
-        return outputs
+        return self._json("stack", "output", "--json", "--stack", self.stack)
 
     def export(self) -> dict[str, Any]:
         """Return the state of the stack, secrets encrypted."""
-        exported: dict[str, Any] = json.loads(self._capture("stack", "export", "--stack", self.stack) or "{}")
-        return exported
+        return self._json("stack", "export", "--stack", self.stack)
+
+    def field_managers(self) -> dict[str, str]:
+        """Return by URN the field managers with which the provider applies the objects in the state."""
+        self._prepare()
+        resources = (self.export().get("deployment") or {}).get("resources") or []
+        managers = {each["urn"]: (each.get("outputs") or {}).get("__fieldManager") for each in resources}
+        return {urn: str(manager) for urn, manager in managers.items() if manager}
+
+    def import_resources(self, text: str) -> None:
+        """Import resources; none of them is changed.
+
+        Args:
+            text: Content of a file for ``pulumi import``.
+        """
+        self._prepare()
+        self._unlock()
+        options = ("--protect=false", "--generate-code=false", "--skip-preview", "--yes")
+        with tempfile.TemporaryDirectory(dir=self.state_folder, prefix="import-") as folder:
+            file = Path(folder) / "import.json"
+            file.write_text(text, encoding="utf-8")
+            # It loads the language host, although it runs no program.
+            hosts = Path(folder) if self._built else None
+            if hosts:
+                write_host(hosts)
+            self._capture("import", "--stack", self.stack, "--file", str(file), *options, programs_in=hosts)
+
+    def forget(self) -> None:
+        """Remove the stack and its state; the resources stay."""
+        self._prepare()
+        self._unlock()
+        self._capture("stack", "rm", self.stack, "--force", "--preserve-config", "--yes", "--non-interactive")
+
+    def settings_line(self) -> str:
+        """Return the variables with which a shell reaches the backend of the stack."""
+        env = self._files.environment()
+        names = ("PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE_FILE")
+        return " ".join(f"{name}={shell_word(env[name])}" for name in names if name in env)
+
+    def _json(self, *arguments: str) -> dict[str, Any]:
+        """Return the map that a command of the Pulumi CLI prints.
+
+        Raises:
+            WorkbenchError: It prints something else.
+        """
+        printed = self._capture(*arguments)
+        try:
+            found = json.loads(printed or "{}")
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise WorkbenchError(
+                f"`pulumi {shell_line(arguments)}` did not print a JSON object, but {printed[:80]!r}; run it by hand"
+            )
+        return found
 
     def _refuse(self, config: Mapping[str, Any]) -> None:
         """Reject an update that a cloud refuses half-way, or that destroys what is in use; name deleted contents.
@@ -182,15 +235,18 @@ class PulumiCli:
                 env=self._environment(),
                 check=False,
                 capture_output=True,
-                text=True,
+                encoding="utf-8",
+                errors="replace",
             )
         try:
             previewed: dict[str, Any] = json.loads(completed.stdout)
-        except ValueError:
+        except (ValueError, RecursionError):
             previewed = {}
-        if completed.returncode or "steps" not in previewed:
-            errors = [each["message"] for each in previewed.get("diagnostics") or () if each["severity"] == "error"]
+        if completed.returncode or not isinstance(previewed, dict) or "steps" not in previewed:
+            diagnostics = previewed.get("diagnostics") if isinstance(previewed, dict) else ()
+            errors = [each["message"] for each in diagnostics or () if each["severity"] == "error"]
             reason = "\n".join(errors) or completed.stderr or completed.stdout
+            reason = "\n".join([reason.strip(), *writers_in(reason)])
             raise WorkbenchError(
                 "the changes could not be checked, so nothing was changed: `pulumi preview --json` "
                 f"{f'exited with {completed.returncode}' if completed.returncode else 'printed no steps'}:\n"
@@ -251,12 +307,10 @@ class PulumiCli:
                     f"stack {self.stack!r} is locked by {lock}, which is still running; wait for it, or stop it and "
                     "run this command again"
                 )
-            env = files.environment()
-            names = ("PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE_FILE")
-            settings = " ".join(f"{name}={shlex.quote(env[name])}" for name in names if name in env)
+            command = f"{self.settings_line()} pulumi cancel {shell_word(self.stack)} --yes"
             raise WorkbenchError(
                 f"stack {self.stack!r} is locked by {lock}; if that process has exited, unlock the stack in "
-                f"{shlex.quote(str(files.folder))} with:\n  {settings} pulumi cancel {self.stack} --yes"
+                f"{shell_word(str(files.folder))} with:\n  {command}"
             )
         print(  # noqa: T201
             f"stack {self.stack!r} was locked by {locks[0]}, which has exited; unlocking with `pulumi cancel`",
@@ -298,27 +352,30 @@ class PulumiCli:
             ):
                 return child.wait()
 
-    def _capture(self, *arguments: str, stdin: str = "") -> str:
+    def _capture(self, *arguments: str, stdin: str = "", programs_in: Path | None = None) -> str:
         """Run a command in the folder of the settings, and return its output.
 
         Args:
             arguments: The command.
             stdin: Its standard input.
+            programs_in: A folder whose programs come first.
 
         Raises:
             WorkbenchError: the command failed; with its stderr.
         """
+        environment = self._environment()
         completed = subprocess.run(
             ["pulumi", *arguments],
             cwd=self._files.folder,
-            env=self._environment(),
+            env=programs.with_built(environment, programs_in) if programs_in else environment,
             check=False,
             capture_output=True,
             input=stdin,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
         )
         if completed.returncode:
-            raise WorkbenchError(f"`pulumi {' '.join(arguments)}` failed:\n{completed.stderr.strip()}")
+            raise WorkbenchError(f"`pulumi {shell_line(arguments)}` failed:\n{completed.stderr.strip()}")
         return completed.stdout
 
 

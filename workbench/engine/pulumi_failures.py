@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from components.fleet.shapes import shape_of
-from toolkit.kube import Kube, KubeError
+from toolkit.kube import Kube, KubeError, MalformedObjectError
 
 from ..errors import WorkbenchError
 from .apply.ready import pod_reasons
@@ -50,6 +50,8 @@ def _lines(kube: Kube, workload: Mapping[str, Any]) -> list[str]:
     title = f"{workload['kind']} {namespace}/{metadata['name']}"
     try:
         live = kube.get(workload["apiVersion"], workload["kind"], metadata["name"], namespace)
+    except MalformedObjectError as error:
+        return [f"{title} cannot be read: {error.malformed}"]
     except KubeError as error:
         if error.unreachable:
             raise

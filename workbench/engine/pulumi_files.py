@@ -8,6 +8,7 @@ The CLI stores the encryption key of a stack in its settings file, and rewrites 
 which is recreated for every command and keeps the key.
 """
 
+import json
 import os
 import secrets
 from collections.abc import Mapping
@@ -141,6 +142,20 @@ class StackFiles:
             )
         write_private(path, secrets.token_urlsafe(_PASSPHRASE_BYTES).encode())
         return path
+
+
+def deployed_by_cli(folder: Path, stack: str, state_folder: Path) -> bool:
+    """Whether the file backend of the workbench has objects of a stack; a backend of the user's own is not read."""
+    if os.environ.get(_BACKEND):
+        return False
+    files = StackFiles(ProjectFiles(folder, stack), state_folder)
+    path = files.home / ".pulumi" / "stacks" / files.project.name / f"{stack}.json"
+    try:
+        checkpoint = json.loads(path.read_bytes())["checkpoint"]["latest"] or {}
+        resources = checkpoint.get("resources") or []
+        return any(str(resource["type"]).startswith("kubernetes:") for resource in resources)
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return False  # no such stack, or a file that the CLI reports itself
 
 
 def _passphrase_is_given() -> bool:

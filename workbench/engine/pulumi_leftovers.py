@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from toolkit.kube import Kube, KubeError
+from toolkit.kube import Kube, KubeError, MalformedObjectError
 
 from ..errors import WorkbenchError
 
@@ -121,6 +121,8 @@ def _exists(kube: Kube, value: Mapping[str, Any]) -> bool:
     metadata = value["metadata"]
     try:
         kube.get(value["apiVersion"], value["kind"], metadata["name"], metadata.get("namespace"))
+    except MalformedObjectError:
+        return True
     except KubeError as error:
         if error.unreachable:
             raise

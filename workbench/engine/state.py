@@ -89,7 +89,7 @@ def row_in(columns: Sequence[object]) -> StateRow:
     for column, text in zip(_COLUMNS[-3:], rest, strict=True):
         try:
             values.append(json.loads(text))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{column} is not JSON: {error}") from None
     inputs, dependencies, options = values
     _check(inputs is None or isinstance(inputs, dict), "inputs must be an object or null")
@@ -186,11 +186,15 @@ class State:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._db:
-            self._db.close()
+        # A cancelled run leaves the block while its workers still write, and SQLite crashes if a connection is closed
+        # during a statement of another thread.
+        with self._lock:
+            if self._db:
+                self._db.close()
+            self._db = None
         if self._lock_file is not None:
             os.close(self._lock_file)  # releases the lock
-        self._db = self._lock_file = None
+        self._lock_file = None
 
     def _take_lock(self) -> None:
         self._lock_file = os.open(self._path.with_suffix(".lock"), os.O_CREAT | os.O_RDWR, 0o600)
@@ -268,9 +272,9 @@ class State:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """Run the block in a transaction, which is rolled back if the process is killed."""
-        if self._db is None:
-            raise RuntimeError("the state is not open")
         with self._lock, self._explained():
+            if self._db is None:
+                raise RuntimeError("the state is not open")
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
@@ -330,7 +334,7 @@ class State:
             row = db.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
         try:
             return json.loads(row[0]) if row else None
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise self._damaged(f"fact {key}: {error}") from None
 
     def set_fact(self, key: str, value: object) -> None:

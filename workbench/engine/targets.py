@@ -153,5 +153,8 @@ def live_uids(target: Target, kinds: Iterable[tuple[str, str]]) -> dict[tuple[st
             items = target.kube.list(api_version, kind, metadata_only=True)
         except NoSuchKindError:
             items = []
-        uids[api_version, kind] = {item["metadata"]["uid"]: "deletionTimestamp" in item["metadata"] for item in items}
+        # An object that cannot be read is an error: without it, its row would be taken for a deleted object.
+        uids[api_version, kind] = {
+            target.kube.uid_of(item, kind): "deletionTimestamp" in item["metadata"] for item in items
+        }
     return uids

@@ -3,10 +3,11 @@
 import hashlib
 import hmac
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.contract.texts.secrets import SECRET_TEXT, replace_secrets
+from components.contract.texts.secrets import SECRET_TEXT, masked_at, replace_secrets
 from components.contract.texts.secrets import masked as mask_texts
 
 SEALED = "$sealed"
@@ -97,6 +98,17 @@ def is_sealed(value: object) -> bool:
 def masked(value: Any) -> Any:  # noqa: ANN401
     """Return the value for display, with placeholders for unknowns, and for secrets whether marked or not."""
     return mask_texts(_with_placeholders(value))
+
+
+def masked_part(value: Any, path: Sequence[str], kind: str = "") -> Any:  # noqa: ANN401
+    """Return a part of a resource for display.
+
+    Args:
+        value: The part.
+        path: Where it is in the resource.
+        kind: Kind of a Kubernetes object.
+    """
+    return masked_at(_with_placeholders(value), path, kind=kind)
 
 
 def _with_placeholders(value: Any) -> Any:  # noqa: ANN401

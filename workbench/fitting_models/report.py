@@ -10,6 +10,7 @@ from components.plan.costs.bill import HOURS_PER_MONTH
 from toolkit.printing import pluralize
 from toolkit.screen import Screen, Styled, TableColumn
 
+from ..planning.formats.escaping import prose
 from ..planning.wording.figures import whole_usd
 from ..planning.wording.fits import left_text
 from .speeds import HOW, GenerationSpeed, speed_of
@@ -180,7 +181,8 @@ class FitReport:
 
     def markdown(self, *, explain: bool) -> str:
         """Return the answer with all figures in one table, for issues and pull requests."""
-        parts = [f"{self._headline()}: {self._served()}"]
+        name = self.question.model
+        parts = [f"{self._headline()}: {self._served()}".replace(name, prose(name), 1)]
         if self.options:
             rows = [_cells(option, speed) for option, speed in zip(self.options, self.speeds, strict=True)]
             parts.append("\n".join(_markdown_table(_MARKDOWN, rows)))

@@ -52,15 +52,14 @@ def fit_settings(cwd: Path, stack: str | None) -> FitSettings:
     if not chosen.name:
         return FitSettings(title)
     from components.resources.serving.fleet.files import read_text
-    from components.resources.serving.fleet.prices import own_prices
+    from stacks.stack_file import StackFile
 
     from ..subject import Subject
 
     settings = Subject(chosen.name, chosen.folder).settings()
     environment = settings.environment(lambda path: read_text(chosen.folder / path))
-    file = str(getattr(settings, "prices", "") or "")
-    prices, problems = own_prices(str(chosen.folder / file) if file else "")
-    if problems:
-        raise WorkbenchError("\n".join(map(str, problems)))
+    if environment.price_problems:
+        located = StackFile(settings.file, chosen.folder).located(environment.price_problems)
+        raise WorkbenchError("\n".join(map(str, located)))
     region = environment.cloud.region if environment.cloud else ""
-    return FitSettings(title, chosen.name, region, prices, environment.shapes)
+    return FitSettings(title, chosen.name, region, environment.prices, environment.shapes)

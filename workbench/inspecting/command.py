@@ -78,7 +78,7 @@ def inspect_cluster(
         sys.stdout.write(show(result, form, details=details))
     else:
         save.write_text(write(result, form), encoding="utf-8")
-    if not result.models and unreadable:
+    if not result.models and result.unreadable:
         raise typer.Exit(1)
     severities = {FailOn.ERROR: ("error",), FailOn.WARNING: ("error", "warning")}
     if fail_on and any(

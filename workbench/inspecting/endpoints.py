@@ -6,7 +6,8 @@ from components.fleet.objects import tcp_ports
 from components.fleet.rendered import Rendered
 from components.fleet.shapes import shape_of
 
-from .recognition import Serving, row_of, value_at
+from .describing import row_of, value_at
+from .recognition import Serving
 from .snapshot import ClusterSnapshot, identity_of
 
 _POOLS = ("inference.networking.k8s.io", "inference.networking.x-k8s.io")
@@ -44,8 +45,17 @@ def endpoints_of(serving: Serving, snapshot: ClusterSnapshot, items: Sequence[Re
             if any(_selects(selector, own) for own in labels):
                 has_address = True
                 yield f"InferencePool {namespace}/{identity_of(pool)[3]}"
+    created = row.get("service") if row else None
+    if created and not has_address and not url:
+        # The Service that the operator of the resource creates.
+        port = value_at(serving.resource, created["port"]) if isinstance(created["port"], str) else created["port"]
+        if isinstance(port, int):
+            has_address = True
+            name = f"{serving.identity[3]}{created.get('suffix', '')}"
+            yield f"http://{name}.{namespace}.svc.cluster.local:{port}"
     if not has_address and not url:
-        yield from (endpoint.url for item in items for endpoint in item.endpoints)
+        # An endpoint with a body is a Service that a stack would create, and no operator.
+        yield from (endpoint.url for item in items for endpoint in item.endpoints if not endpoint.body)
 
 
 def _pod_labels(serving: Serving) -> Iterator[Mapping[str, str]]:

@@ -21,7 +21,7 @@ from components.fleet.options import Options
 from components.fleet.placement import requests_of
 from components.fleet.words import OtherKinds, Realization
 from components.plan.environment import Environment
-from components.plan.prerequisites.charts import known
+from components.plan.prerequisites.charts import EXCLUSIVE, known
 from components.plan.prerequisites.needed import ClusterFacts
 
 from .snapshot import ClusterSnapshot
@@ -157,6 +157,23 @@ def releases_in(snapshot: ClusterSnapshot, resources: Iterable[LoadedResource]) 
     return releases
 
 
+def _present(capabilities: frozenset[str]) -> frozenset[str]:
+    """Return the charts that a cluster has by what it serves.
+
+    Of several that provide what only one can, it has one: that with most of its definitions, else the first by name.
+    """
+    matched = {
+        name: len(capabilities.intersection((*chart.provides, *chart.crds)))
+        for name, chart in known().items()
+        if not capabilities.isdisjoint((*chart.provides, *chart.crds))
+    }
+    for capability in EXCLUSIVE:
+        owners = sorted(name for name in matched if capability in known()[name].provides)
+        kept = max(owners, key=lambda name: matched[name], default="")
+        matched = {name: number for name, number in matched.items() if name == kept or name not in owners}
+    return frozenset(matched)
+
+
 def _nearest(family: Family, definitions: Mapping[str, Object]) -> tuple[str, ...]:
     """Return the releases whose definitions differ the least from those that a server has."""
     live = {
@@ -211,9 +228,7 @@ def environment_of(
         capabilities = snapshot.api_groups.union(*(node.accelerators for node in nodes))
         facts = ClusterFacts(
             version=snapshot.server_version.removeprefix("v"),
-            present=frozenset(
-                name for name, chart in known().items() if not capabilities.isdisjoint((*chart.provides, *chart.crds))
-            ),
+            present=_present(capabilities),
             releases={family: releases_of(family).find(release) for family, release in releases.items()},
             file=snapshot.source,
         )

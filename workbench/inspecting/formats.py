@@ -55,6 +55,7 @@ def document(inspection: Inspection) -> dict[str, Any]:
         "serverVersion": inspection.server_version,
         "namespaces": list(inspection.namespaces),
         "models": [_model_document(model) for model in inspection.models],
+        "nodeCosts": _node_costs(inspection),
         "findings": [_finding(problem) for problem in inspection.findings],
         "missing": [
             {
@@ -125,9 +126,22 @@ def _model_document(model: InspectedModel) -> dict[str, Any]:
             "source": model.price.source,
             "unpriced": model.price.unpriced,
         },
+        "known": model.is_known,
         "secrets": list(model.secrets),
         "findings": [_finding(problem) for problem in model.findings],
         "unchecked": list(model.unchecked),
+    }
+
+
+def _node_costs(inspection: Inspection) -> dict[str, Any]:
+    bill = inspection.bill
+    return {
+        "nodes": len(bill.nodes),
+        "usdPerMonth": _amount(bill.total),
+        "models": _amount(bill.in_models),
+        "otherPods": _amount(bill.in_others),
+        "idle": _amount(bill.idle),
+        "unpriced": dict(sorted(bill.unpriced.items())),
     }
 
 
@@ -143,10 +157,17 @@ def _finding(problem: Problem) -> dict[str, Any]:
 
 # Texts of the screen and the page
 
+NOT_KNOWN = "not known"
+"""Engine shown for a workload that holds accelerators without a known server."""
+
 
 def full_title(model: InspectedModel) -> str:
     """Return ``namespace/Kind/name``."""
     return f"{model.identity[2]}/{model.title}"
+
+
+def _row_title(model: InspectedModel) -> str:
+    return full_title(model) if model.is_known else f"{full_title(model)} ({NOT_KNOWN})"
 
 
 def replicas(model: InspectedModel) -> str:
@@ -155,6 +176,8 @@ def replicas(model: InspectedModel) -> str:
 
 
 def engines(model: InspectedModel) -> str:
+    if not model.is_known:
+        return NOT_KNOWN
     names = dict.fromkeys(" ".join(filter(None, (part.engine, part.version))) or "unknown" for part in model.parts)
     return ", ".join(names)
 
@@ -195,6 +218,15 @@ def cost(model: InspectedModel) -> str:
     return "unknown" if usd is None else f"${usd:,.2f}"
 
 
+def node_costs(inspection: Inspection) -> str:
+    """Return what the nodes cost, and who uses them; the lines add up to the nodes."""
+    bill = inspection.bill
+    return (
+        f"{pluralize(len(bill.nodes), 'node')}: ${bill.total:,.2f} a month: models ${bill.in_models:,.2f}, "
+        f"other pods ${bill.in_others:,.2f}, idle ${bill.idle:,.2f}"
+    )
+
+
 def finding_counts(model: InspectedModel) -> str:
     """Return the number of findings by severity, such as ``1 error, 2 warnings``."""
     numbers = {
@@ -213,7 +245,8 @@ def place(problem: Problem) -> str:
 
 def headline(inspection: Inspection) -> str:
     """Return the result in one sentence."""
-    number = len(inspection.models)
+    unknown = sum(not model.is_known for model in inspection.models)
+    number = len(inspection.models) - unknown
     errors = sum(problem.is_error for problem in inspection.all_findings)
     gpus = sum(model.accelerators for model in inspection.models)
     priced = [model.price.usd_per_month for model in inspection.models if model.price.usd_per_month is not None]
@@ -221,9 +254,20 @@ def headline(inspection: Inspection) -> str:
     unpriced = len(inspection.models) - len(priced)
     without = f" without {unpriced} of unknown cost" if priced and unpriced else ""
     return (
-        f"{number} model{'s' * (number != 1)}, {gpus} accelerators{total}{without}; "
-        f"{errors or 'no'} error{'s' * (errors != 1)}"
+        f"{number} model{'s' * (number != 1)}{f' and {unknown} {NOT_KNOWN}' if unknown else ''}, "
+        f"{gpus} accelerators{total}{without}; "
+        f"{errors or 'no'} error{'s' * (errors != 1)}{_unread(inspection)}"
     )
+
+
+def _unread(inspection: Inspection) -> str:
+    """Return which objects are missing in the result, because they cannot be read; empty without any."""
+    objects = [*dict.fromkeys(map(_object, (problem for problem in inspection.unreadable if problem.kind)))]
+    if not objects:
+        return ""
+    more = f" and {len(objects) - _MOST_UNREAD} more" if len(objects) > _MOST_UNREAD else ""
+    verb = "was" if len(objects) == 1 else "were"
+    return f"; {pluralize(len(objects), 'object')} {verb} not read: {', '.join(objects[:_MOST_UNREAD])}{more}"
 
 
 # Text
@@ -231,6 +275,8 @@ def headline(inspection: Inspection) -> str:
 _MOST_ROWS = 12
 """Models without details: with the findings, they fit a screen."""
 _MOST_FINDINGS = 3
+_MOST_UNREAD = 3
+"""Objects in the first line that were not read."""
 _MOST_LINES = 3
 """Lines of the cause of a warning without details."""
 
@@ -256,6 +302,8 @@ def _lines(inspection: Inspection, screen: Screen, *, details: bool) -> Iterator
             TableColumn("$/MONTH", right=True),
         ]
         yield from screen.first_rows(columns, [*map(_row, models)], "models", most=_MOST_ROWS, details=details)
+    if inspection.bill.nodes:
+        yield from screen.text(node_costs(inspection), hanging="  ")
     messages = _messages(inspection)
     yield from screen.findings(messages, details=details, most=_MOST_FINDINGS, cause_lines=_MOST_LINES)
     yield from _unchecked(inspection, screen, details=details)
@@ -271,7 +319,7 @@ def _lines(inspection: Inspection, screen: Screen, *, details: bool) -> Iterator
 
 def _row(model: InspectedModel) -> list[str | Styled]:
     fits = Styled(fit_label(model.fit) if model.memory else "-", _FIT_STYLES.get(model.fit, ""))
-    return [full_title(model), replicas(model), accelerators(model), fits, _month(model)]
+    return [_row_title(model), replicas(model), accelerators(model), fits, _month(model)]
 
 
 def _month(model: InspectedModel) -> str:
@@ -296,7 +344,16 @@ def _messages(inspection: Inspection) -> list[Message]:
         replace(message, place=_object(problem), subject=problem.path)
         for message, problem in zip(messages_of(found), found, strict=True)
     ]
-    return [*messages_of(inspection.unreadable), *live]
+    unread = [
+        replace(message, place=_object(problem), subject=problem.path) if _is_live(problem, inspection) else message
+        for message, problem in zip(messages_of(inspection.unreadable), inspection.unreadable, strict=True)
+    ]
+    return [*unread, *live]
+
+
+def _is_live(problem: Problem, inspection: Inspection) -> bool:
+    """Whether a problem is one of an object of a cluster, which is in no file."""
+    return bool(problem.kind) and problem.file == inspection.source
 
 
 def _object(problem: Problem) -> str:
@@ -346,7 +403,8 @@ def _cost_details(model: InspectedModel) -> str:
     if price.usd_per_month is None:
         return f"unknown: {price.unpriced}" if price.unpriced else ""
     bought = f", {price.bought}" if price.bought else ""
-    return f"${price.usd_per_month:,.2f} a month in {price.region}{bought} ({price.source})"
+    source = f" ({price.source})" if price.source else ""
+    return f"${price.usd_per_month:,.2f} a month in {price.region}{bought}{source}"
 
 
 def _hidden(inspection: Inspection, messages: Sequence[Message], screen: Screen) -> Iterator[str]:

@@ -12,25 +12,35 @@ from operator import attrgetter
 from components.checks.memory.cases import Fit
 from components.checks.metrics.scaled_objects import reads_engines
 from components.contract.findings.ids import RuleId
-from components.contract.load import Manifests
+from components.contract.load import Manifests, OtherObject
 from components.contract.problems import Problem, Severity
+from components.engines.command_line import command_line_of
+from components.engines.container_variables import with_values
+from components.engines.scripts.commands import engine_line
+from components.engines.settings import Setting
 from components.families import kinds, member_of, objects
 from components.fleet.demand import NodeChoice
+from components.fleet.instances import instances_beside
 from components.fleet.objects import HPA, Object, copied
 from components.fleet.rendered import Rendered
-from components.fleet.shapes import shape_of
+from components.fleet.shapes import DEPLOYMENT, shape_named, shape_of
 from components.plan.others import as_written
 from components.plan.plan import Plan, plan
 from components.plan.running import ResourceKey, RunningFleet
 from components.plan.running_objects import malformed, running_workload
-from components.plan.scalers import is_scaler, scaler_item
+from components.plan.scalers import VERTICAL, WrittenScalers, check_vertical, is_scaler, scaler_item
 
-from .costs import ModelPrice, price_of
+from .costs import ModelPrice, price_of, running_price
+from .describing import ray_serve_of, row_of, value_at
+from .draining import check_pools
 from .endpoints import endpoints_of
 from .environment import ClusterNode, environment_of, nodes_for, nodes_of, nodes_under, releases_in
-from .parts import Part, parts_of, secrets_of
-from .recognition import ManagedBy, Serving, is_engine_workload, row_of, serving_resources, value_at
-from .scraping import check_monitors
+from .node_bill import NodeBill, node_bill
+from .node_types import types_of
+from .parts import Part, parts_of, pods_of, secrets_of
+from .recognition import ManagedBy, Serving, is_engine_workload, serving_resources
+from .scraping import check_monitors, check_scraped
+from .servers import config_maps_of, containers_of
 from .snapshot import ClusterSnapshot, Identity, Missing, group_of, identity_of
 
 Scalers = Mapping[tuple[str, str], Sequence[Object]]
@@ -86,6 +96,7 @@ class InspectedModel:
         fit: The verdict of the worst part, as in the plan.
         price: Its costs.
         unchecked: What could not be checked, and why.
+        is_known: Whether a known server runs in it; otherwise its pods only hold accelerators.
     """
 
     identity: Identity
@@ -104,6 +115,7 @@ class InspectedModel:
     secrets: tuple[str, ...] = ()
     findings: tuple[Problem, ...] = ()
     unchecked: tuple[str, ...] = ()
+    is_known: bool = True
 
     @property
     def title(self) -> str:
@@ -136,7 +148,7 @@ class Inspection:
         findings: Findings of other objects: those that models refer to, and of the cluster.
         missing: What could not be read.
         absent: The kinds that the server does not serve.
-        unreadable: Problems of files.
+        unreadable: Problems of files, and of objects of a cluster that cannot be read.
     """
 
     source: str
@@ -148,6 +160,7 @@ class Inspection:
     absent: tuple[str, ...] = ()
     unreadable: tuple[Problem, ...] = ()
     planned: Plan | None = field(default=None, repr=False, compare=False)
+    bill: NodeBill = field(default_factory=NodeBill)
 
     @property
     def all_findings(self) -> Iterator[Problem]:
@@ -164,7 +177,19 @@ def inspect(snapshot: ClusterSnapshot, unreadable: Sequence[Problem] = ()) -> In
         snapshot: What was read.
         unreadable: Problems of files.
     """
-    nodes, served = nodes_of(snapshot), serving_resources(snapshot)
+    nodes = nodes_of(snapshot)
+    others = types_of(nodes.values())
+    with instances_beside(others):
+        return _inspected(snapshot, unreadable, nodes, others)
+
+
+def _inspected(
+    snapshot: ClusterSnapshot,
+    unreadable: Sequence[Problem],
+    nodes: Mapping[str, ClusterNode],
+    others: Collection[str],
+) -> Inspection:
+    served = serving_resources(snapshot)
     scalers = _scalers(snapshot)
     values = [*_manifests(snapshot, served, scalers)]
     releases = releases_in(snapshot, objects(values, snapshot.source).resources)
@@ -176,13 +201,32 @@ def inspect(snapshot: ClusterSnapshot, unreadable: Sequence[Problem] = ()) -> In
     by_model: dict[Identity, list[Problem]] = {}
     rest: list[Problem] = []
     ignored = (entry.problem for entry in planned.ignored)
-    unscraped = check_monitors(snapshot, _pod_labels(planned))
-    found = {*planned.problems, *ignored, *_missing_prerequisites(planned), *unscraped}
+    of_cluster = (
+        *check_monitors(snapshot, _pod_labels(planned)),
+        *check_scraped(snapshot, planned.fleet),
+        *_vertical_problems(snapshot, planned),
+        *_status_problems(snapshot, planned),
+        *check_pools(snapshot, [serving for serving in served if serving.is_known], nodes),
+    )
+    found = {*planned.problems, *ignored, *_missing_prerequisites(planned), *of_cluster}
+    # A node has whatever type it has: one that no table knows is not checked, and no error.
+    found = {_without_types(problem, others) for problem in found if problem.rule != RuleId.NODES_TYPE_UNKNOWN}
     for problem in sorted(found, key=_FINDING_ORDER):
         owner = owners.get((problem.kind, problem.namespace, problem.name))
         (rest if owner is None else by_model.setdefault(owner, [])).append(problem)
+    bill = node_bill(snapshot, nodes, served)
     models = tuple(
-        _model(serving, snapshot, planned, nodes, tuple(by_model.get(serving.identity, ())), releases, scalers)
+        _model(
+            serving,
+            snapshot,
+            planned,
+            nodes,
+            # Nothing is known of what only holds accelerators, so that nothing is judged.
+            tuple(by_model.get(serving.identity, ())) if serving.is_known else (),
+            releases,
+            scalers,
+            bill,
+        )
         for serving in served
     )
     return Inspection(
@@ -193,9 +237,17 @@ def inspect(snapshot: ClusterSnapshot, unreadable: Sequence[Problem] = ()) -> In
         findings=tuple(rest),
         missing=snapshot.missing,
         absent=snapshot.absent,
-        unreadable=tuple(unreadable),
+        unreadable=(*snapshot.unread, *unreadable),
         planned=planned,
+        bill=bill,
     )
+
+
+def _without_types(problem: Problem, others: Collection[str]) -> Problem:
+    """Return a problem without advice to use types of a cloud that the node is not from."""
+    if not any(name in problem.reason for name in others):
+        return problem
+    return replace(problem, reason=problem.reason.partition("; use ")[0])
 
 
 # From objects to the input of a plan
@@ -309,6 +361,61 @@ def _unread_metrics(body: Object, item: Rendered) -> Iterator[Problem]:
         )
 
 
+def _vertical_problems(snapshot: ClusterSnapshot, planned: Plan) -> Iterator[Problem]:
+    """Yield the problems of VerticalPodAutoscalers of models; those of other programs are not read."""
+    served = {(each.kind, each.namespace, each.name) for _, each in planned.fleet.workloads}
+    served |= {(item.kind, item.namespace, item.name) for item in planned.fleet.rendered}
+    others = [
+        OtherObject(body, snapshot.source, 0)
+        for body in snapshot.of_kind(*VERTICAL)
+        if (
+            value_at(body, "spec.targetRef.kind"),
+            body["metadata"].get("namespace") or "",
+            value_at(body, "spec.targetRef.name"),
+        )
+        in served
+    ]
+    yield from check_vertical(WrittenScalers(vertical=tuple(others)), planned.fleet, "")
+
+
+def _status_problems(snapshot: ClusterSnapshot, planned: Plan) -> Iterator[Problem]:
+    """Yield what controllers wrote into the status of ScaledObjects, and of HPAs that another object owns."""
+    served = {(each.kind, each.namespace, each.name) for _, each in planned.fleet.workloads}
+    served |= {(item.kind, item.namespace, item.name) for item in planned.fleet.rendered}
+    for body in snapshot.objects:
+        target = _target_of(body)
+        if target not in served:
+            continue
+        is_owned = body["kind"] == HPA and snapshot.owner(body) is not None
+        conditions = value_at(body, "status.conditions") or ()
+        for condition in conditions if is_owned or (group_of(body), body["kind"]) == _SCALED_OBJECT else ():
+            kind, status, reason = (str(condition.get(key)) for key in ("type", "status", "reason"))
+            message = str(condition.get("message"))[:_LONGEST_MESSAGE]
+            if is_owned and (kind, status) == ("ScalingActive", "False") and reason in _UNREAD:
+                owner = snapshot.owner(body)
+                title = f"{owner['kind']}/{owner['metadata']['name']}" if owner else ""
+                text = (
+                    f"reads no metric ({reason}: {message}), so that the replicas stay as they are; correct {title}"
+                )
+            elif not is_owned and (kind, status) == ("Ready", "False"):
+                text = f"is not ready ({reason}: {message}), so that KEDA does not scale; correct what it names"
+            elif not is_owned and (kind, status) == ("Fallback", "True"):
+                text = f"is in its fallback ({reason}: {message}): a trigger cannot be read; correct it"
+            else:
+                continue
+            yield OtherObject(body, snapshot.source, 0).problem(
+                "status.conditions", text, Severity.WARNING, RuleId.METRICS_ADAPTER_MISSING
+            )
+
+
+def _target_of(body: Object) -> ResourceKey | None:
+    reference = value_at(body, "spec.scaleTargetRef")
+    if not isinstance(reference, Mapping) or not reference.get("name"):
+        return None
+    kind = str(reference.get("kind") or DEPLOYMENT.kind)
+    return kind, str(body["metadata"].get("namespace") or ""), str(reference["name"])
+
+
 def _concerns_models(item: Rendered, targets: Collection[ResourceKey], snapshot: ClusterSnapshot) -> bool:
     """Return whether an autoscaler scales a model, or was meant to scale one that does not exist."""
     (scaler,) = item.autoscalers
@@ -318,7 +425,9 @@ def _concerns_models(item: Rendered, targets: Collection[ResourceKey], snapshot:
         return False
     reference = scaler.hpa["spec"]["scaleTargetRef"]
     is_of_family = kinds().find(str(reference.get("apiVersion")), str(reference.get("kind"))) is not None
-    return is_of_family or reads_engines(scaler)
+    # KEDA's proxy is in front of servers alone; a target that may be in a kind that is not read is left out.
+    is_read = shape_named(str(reference.get("kind"))) is not None
+    return is_of_family or reads_engines(scaler) or (scaler.reads_pods and is_read)
 
 
 def _scalers(snapshot: ClusterSnapshot) -> Scalers:
@@ -420,11 +529,12 @@ def _model(
     findings: tuple[Problem, ...],
     releases: Mapping[str, Sequence[str]],
     scalers: Scalers,
+    bill: NodeBill,
 ) -> InspectedModel:
     keys = {_resource_key(serving), *map(_key, serving.workloads)}
     keys |= {(serving.kind, serving.identity[2], part.body["metadata"]["name"]) for part in serving.described}
     items = [item for item in planned.fleet.rendered if (item.kind, item.namespace, item.name) in keys]
-    parts = parts_of(serving, items)
+    parts = parts_of(serving, items, snapshot)
     names = dict.fromkeys(name for part in parts for name in part.models)
     own = {id(item) for item in items}
     verdicts = [verdict for verdict in planned.verdicts if id(verdict.item) in own]
@@ -432,11 +542,13 @@ def _model(
     uses = _node_uses(serving, nodes)
     # Pods that run nowhere yet will run on nodes of the cluster.
     regions = {use.region for use in uses if use.region} or {node.region for node in nodes.values() if node.region}
-    price = price_of(items, parts, regions)
+    price = running_price(serving, bill, nodes) or price_of(items, parts, regions)
     possible = releases.get(serving.family, ())
     row = row_of(serving.resource)
-    named = (value_at(serving.resource, path) for path in (row["model"] if row else ()))
+    serve = ray_serve_of(serving.resource, row) if row else None
+    named = (value_at(serving.resource, path) for path in (row.get("model", ()) if row else ()))
     location = next((value for value in named if isinstance(value, str) and value), None)
+    names |= dict.fromkeys(serve.models if serve and not names else ())
     return InspectedModel(
         identity=serving.identity,
         api_version=str(serving.resource.get("apiVersion") or ""),
@@ -453,7 +565,11 @@ def _model(
         price=price,
         secrets=secrets_of(serving, items),
         findings=findings,
-        unchecked=tuple(_unchecked(items, parts, worst.text if worst else "", price, is_placed=bool(regions))),
+        is_known=serving.is_known,
+        unchecked=(
+            *_unchecked(serving, items, parts, worst.text if worst else "", price, is_placed=bool(regions)),
+            *_unread_files(serving, items, snapshot),
+        ),
     )
 
 
@@ -493,14 +609,18 @@ def _autoscalers(
         if rendered.target in workloads and key not in seen and not (key[0] == HPA and seen):
             seen.add(key)
             yield ModelScaler(item.kind, item.name, rendered.minimum, rendered.maximum)
-    fields = (row_of(serving.resource) or {}).get("autoscaler")
-    if fields and not seen:
-        low, high = (value_at(serving.resource, fields[key]) for key in ("minimum", "maximum"))
+    row = row_of(serving.resource) or {}
+    fields, serve = row.get("autoscaler"), ray_serve_of(serving.resource, row)
+    if (fields or serve) and not seen:
+        low, high = (serve.minimum, serve.maximum) if serve else (None, None)
+        if fields:
+            low, high = (value_at(serving.resource, fields[key]) for key in ("minimum", "maximum"))
         if isinstance(high, int):
             yield ModelScaler(serving.identity[1], serving.identity[3], low if isinstance(low, int) else 1, high)
 
 
 def _unchecked(
+    serving: Serving,
     items: Sequence[Rendered],
     parts: Sequence[Part],
     memory: str,
@@ -508,20 +628,41 @@ def _unchecked(
     *,
     is_placed: bool,
 ) -> Iterator[str]:
-    if not items:
+    if not serving.is_known:
+        yield "everything but nodes and cost (its pods hold accelerators and run no known server)"
+    elif not items:
         yield "memory, flags and metrics (the resource cannot be rendered, see its findings)"
     elif memory.startswith(Fit.UNKNOWN):
         yield f"memory ({memory.partition(': ')[2]})"
+    wanted = sum(part.desired * part.pods for part in parts)
     if price.unpriced:
         yield f"cost ({price.unpriced})"
+    elif price.month is not None and len(serving.pods) < wanted:
+        missing = wanted - len(serving.pods)
+        yield f"cost ({missing} of {wanted} pods {'does' if missing == 1 else 'do'} not run)"
     elif not is_placed:
         yield f"the region of the nodes (costs are those of {price.region})"
+    if not serving.is_known:
+        return
     if items and any(not part.engine for part in parts):
         yield "flags and metrics (no known engine runs in it)"
     elif any(not workload.server.line.engine for item in items for workload in item.workloads):
         yield "flags and metrics (the resource does not contain the command of its engine)"
     if any(part.engine and part.is_digest_only for part in parts):
         yield "flags (the image has a digest and no tag, so its version is unknown)"
+
+
+def _unread_files(serving: Serving, items: Sequence[Rendered], snapshot: ClusterSnapshot) -> Iterator[str]:
+    """Yield what the ConfigMaps and configuration files of a server would tell, where they were not read."""
+    containers = [each for pod in pods_of(serving, items) for each in containers_of(pod)]
+    names = dict.fromkeys(name for container in containers for name in config_maps_of(container) if name)
+    unread = [name for name in names if not snapshot.find("", "ConfigMap", serving.identity[2], name)]
+    if unread:
+        yield f"variables (those of the ConfigMap {', '.join(unread)} were not read)"
+    lines = [line for container in containers if (line := engine_line(command_line_of(with_values(container))))]
+    files = dict.fromkeys(file for line in lines if (file := line.value_of(Setting.CONFIG_FILE)))
+    if files:
+        yield f"flags (those in {', '.join(files)} are not read)"
 
 
 def worst_severity(problems: Iterable[Problem]) -> str:

@@ -19,7 +19,10 @@ from components.fleet.shapes import shape_of
 from components.fleet.workloads import Server
 from components.plan.running_objects import serving_lines
 
-from .recognition import DescribedPods, Serving, value_at
+from .describing import DescribedPods, engine_named_by, row_of, value_at
+from .recognition import Serving
+from .servers import served_models, server_of_pod
+from .snapshot import ClusterSnapshot
 
 _NUMBERS = 3
 """Numbers of a version, as engines write them."""
@@ -67,23 +70,24 @@ class Part:
         return " ".join(f"{name} {'?' if degree is None else degree}" for name, degree in degrees if degree != 1)
 
 
-def parts_of(serving: Serving, items: Sequence[Rendered]) -> tuple[Part, ...]:
+def parts_of(serving: Serving, items: Sequence[Rendered], snapshot: ClusterSnapshot) -> tuple[Part, ...]:
     """Return the workloads of a resource: those that run, else those that it describes.
 
     Args:
         serving: The resource.
         items: What it is rendered to.
+        snapshot: All objects.
     """
     planned = {(workload.kind, workload.name): workload.server for item in items for workload in item.workloads}
     if serving.workloads:
         return tuple(
-            _part(body, "", _ready(body), server=planned.get((body["kind"], body["metadata"]["name"])))
+            _part(body, "", _ready(body), snapshot, server=planned.get((body["kind"], body["metadata"]["name"])))
             for body in serving.workloads
         )
     if serving.described:
         ready = _ready_pods(serving.pods) if serving.pods else _status(serving.resource)
         alone = len(serving.described) == 1
-        parts = (_described_part(serving, part, ready if alone else None) for part in serving.described)
+        parts = (_described_part(serving, part, ready if alone else None, snapshot) for part in serving.described)
         # A replica of several pods is ready when all of them are.
         return tuple(
             replace(part, ready=part.ready // part.pods) if part.ready and serving.pods else part for part in parts
@@ -95,6 +99,7 @@ def parts_of(serving: Serving, items: Sequence[Rendered]) -> tuple[Part, ...]:
             workload.body,
             workload.role,
             ready if len(workloads) == 1 else None,
+            snapshot,
             desired=workload.replicas,
             server=workload.server,
         )
@@ -104,14 +109,25 @@ def parts_of(serving: Serving, items: Sequence[Rendered]) -> tuple[Part, ...]:
 
 def secrets_of(serving: Serving, items: Sequence[Rendered]) -> tuple[str, ...]:
     """Return the names of the Secrets that pods refer to; their values are never read."""
-    bodies = [*serving.workloads, *(part.body for part in serving.described)]
-    bodies = bodies or [workload.body for item in items for workload in item.workloads]
-    names = {name for body in bodies for pod in _pods(body) for name in secret_names(pod.get("spec") or {})}
+    names = {name for pod in pods_of(serving, items) for name in secret_names(pod.get("spec") or {})}
     return tuple(sorted(names))
 
 
+def pods_of(serving: Serving, items: Sequence[Rendered]) -> list[Any]:
+    """Return the pod templates of a resource: of what runs or is described, else of what it is rendered to."""
+    bodies = [*serving.workloads, *(part.body for part in serving.described)]
+    bodies = bodies or [workload.body for item in items for workload in item.workloads]
+    return [pod for body in bodies for pod in _pods(body)]
+
+
 def _part(
-    body: Object, role: str, ready: int | None, *, desired: int | None = None, server: Server | None = None
+    body: Object,
+    role: str,
+    ready: int | None,
+    snapshot: ClusterSnapshot,
+    *,
+    desired: int | None = None,
+    server: Server | None = None,
 ) -> Part:
     """Return a workload.
 
@@ -119,6 +135,7 @@ def _part(
         body: The object.
         role: Its role.
         ready: Its ready replicas.
+        snapshot: All objects.
         desired: Its replicas, if not those of the object.
         server: What its resource tells about the server; None if no resource describes it.
     """
@@ -128,7 +145,9 @@ def _part(
     lines = serving_lines(front)
     containers = (front.get("spec") or {}).get("containers") or [{}]
     named = server.line.engine if server else ""
-    position = next((place for place, line in enumerate(lines) if line), server.position if server else 0)
+    signed = server_of_pod(front)
+    usual = server.position if server else signed.position if signed else 0
+    position = next((place for place, line in enumerate(lines) if line), usual)
     container = containers[position if position < len(containers) else 0]
     # The resource names the engine of an image that nothing else tells it of, and whose entrypoint starts it.
     line = next(filter(None, lines), None) or (command_line_of(container, named) if named else None)
@@ -137,13 +156,17 @@ def _part(
     amounts = _accelerators(body)
     replicas = (body.get("spec") or {}).get("replicas", 1)
     tensor, pipeline, data = _degrees(line)
+    name = signed.name if signed else line.engine if line else ""
+    models = (served_names(line) if line else ()) or served_models(
+        name, container, str(body["metadata"].get("namespace") or ""), snapshot
+    )
     return Part(
         title=f"{body['kind']}/{body['metadata']['name']}",
         role=role,
-        engine=line.engine if line else "",
+        engine=name,
         version=_version(line),
         image=image,
-        models=served_names(line) if line else (),
+        models=models,
         tensor=tensor,
         pipeline=pipeline,
         data=data,
@@ -156,9 +179,14 @@ def _part(
     )
 
 
-def _described_part(serving: Serving, pods: DescribedPods, ready: int | None) -> Part:
+def _described_part(serving: Serving, pods: DescribedPods, ready: int | None, snapshot: ClusterSnapshot) -> Part:
     """Return the part of pods that a resource describes; degrees that the resource sets override the flags."""
-    part = _part(pods.body, pods.role, ready)
+    part = _part(pods.body, pods.role, ready, snapshot)
+    named = pods.engine if pods.is_decided else part.engine or pods.engine
+    if not part.models and pods.engine and pods.engine != part.engine:
+        (template, *_) = _pods(pods.body) or [{}]
+        containers = (template.get("spec") or {}).get("containers") or [{}]
+        part = replace(part, models=served_models(pods.engine, containers[0]))
 
     def degree(name: str, of_flags: int | None) -> int | None:
         return pods.degrees[name] if pods.degrees.get(name, 0) > 0 else of_flags
@@ -166,7 +194,7 @@ def _described_part(serving: Serving, pods: DescribedPods, ready: int | None) ->
     return replace(
         part,
         title=f"{serving.resource['kind']}/{serving.resource['metadata']['name']}",
-        engine=part.engine or pods.engine,
+        engine=named,
         tensor=degree("tensor", part.tensor),
         pipeline=degree("pipeline", part.pipeline),
         data=degree("data", part.data),
@@ -178,7 +206,9 @@ def _unknown(serving: Serving, ready: int | None) -> Part:
     replicas = value_at(serving.resource, "spec.replicas")
     title = f"{serving.resource['kind']}/{serving.resource['metadata']['name']}"
     desired = replicas if isinstance(replicas, int) else 1
-    return Part(title, "", "", "", "", (), 1, 1, 1, 1, "", 0, desired, ready)
+    row = row_of(serving.resource)
+    engine = engine_named_by(serving.resource, row) if row else ""
+    return Part(title, "", engine, "", "", (), 1, 1, 1, 1, "", 0, desired, ready)
 
 
 def _degrees(line: CommandLine | None) -> tuple[int | None, int | None, int | None]:

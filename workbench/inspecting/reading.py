@@ -3,27 +3,31 @@
 import functools
 import http
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from components.contract.documents.files import manifest_files, read_text
 from components.contract.documents.reader import YamlError, read_documents
 from components.contract.problems import Problem
 from components.contract.schema.builtin import is_namespaced
+from components.contract.schema.live import normalized
 from components.contract.tables import load_table
 from components.families import kinds
 from components.fleet.objects import Object
+from components.fleet.shapes import shape_of
 from components.plan.overridden_variables import without_overridden
 from components.plan.running_objects import malformed
-from toolkit.kube import Kube, KubeError
-from toolkit.kube.errors import NoSuchKindError
+from toolkit.kube import Kube, KubeError, MalformedObject, MalformedObjectError, NoSuchKindError
+from toolkit.kube.errors import MalformedResponseError
 
 from ..errors import WorkbenchError
+from .servers import config_maps_of, containers_of, requests_devices, server_of_pod
 from .snapshot import ClusterSnapshot, Missing, group_of, is_readable, without_duplicates
 
 _DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions")
+_CONFIG_MAPS = ("v1", "ConfigMap", "configmaps")
 _SECRETS = ("v1", "Secret")
 DEFAULT_NAMESPACE = "default"
 _STDIN, _STDIN_NAME = "-", "<stdin>"
@@ -85,6 +89,9 @@ def read_cluster(kube: Kube, namespaces: Sequence[str] = ()) -> ClusterSnapshot:
     reader = _ClusterReader(kube, tuple(dict.fromkeys(namespaces)))
     for kind in read_kinds():
         reader.read(kind)
+    reader.read_config_maps()
+    if reader.malformed and not reader.lists:
+        raise WorkbenchError(f"{kube.server} cannot be read: {reader.malformed[0].message}")
     return ClusterSnapshot(
         without_duplicates(reader.objects),
         tuple(dict.fromkeys(reader.missing)),
@@ -94,7 +101,22 @@ def read_cluster(kube: Kube, namespaces: Sequence[str] = ()) -> ClusterSnapshot:
         kube.server,
         reader.namespaces,
         reader.api_groups(),
+        tuple(problem_of(malformed, kube.server) for malformed in dict.fromkeys(reader.unread)),
     )
+
+
+def _templates_of(body: Object) -> list[Mapping[str, Any]]:
+    """Return the pods of a workload, each as a template; none for what a workload owns."""
+    shape = None if body["metadata"].get("ownerReferences") else shape_of(body)
+    if shape is None:
+        return [body] if body["kind"] == "Pod" and not body["metadata"].get("ownerReferences") else []
+    return [template.body for template in shape.pod_templates(body)]
+
+
+def problem_of(malformed: MalformedObject, server: str) -> Problem:
+    """Return an object that cannot be read as a problem of its server."""
+    kind, namespace, name, path, reason = malformed
+    return Problem(server, 0, kind, name, path, reason, namespace=namespace)
 
 
 @dataclass(slots=True)
@@ -105,6 +127,10 @@ class _ClusterReader:
     missing: list[Missing] = field(default_factory=list)
     absent: set[str] = field(default_factory=set)
     definitions: list[Object] = field(default_factory=list)
+    unread: list[MalformedObject] = field(default_factory=list)
+    malformed: list[MalformedResponseError] = field(default_factory=list)
+    lists: int = 0
+    """Lists that were read: a server that returns none is no API server."""
 
     def read(self, kind: ReadKind) -> None:
         api_version = self._served(kind)
@@ -117,10 +143,35 @@ class _ClusterReader:
             except KubeError as error:
                 self._lack(error, Missing("list", group, kind.plural, namespace, error.message, kind.tells))
                 continue
+            self.lists += 1
             # The server leaves out apiVersion and kind in the items of lists of built-in kinds.
-            self.objects += [{"apiVersion": api_version, "kind": kind.kind, **item} for item in items]
+            self.objects += [{**item, "apiVersion": api_version, "kind": kind.kind} for item in items]
         if kind.crd:
             self._read_definition(kind.crd)
+
+    def read_config_maps(self) -> None:
+        """Read the ConfigMaps from which servers take variables: these only, each by its name."""
+        api_version, kind, plural = _CONFIG_MAPS
+        names = {
+            (body["metadata"].get("namespace") or "", name)
+            for body in self.objects
+            for template in _templates_of(body)
+            if requests_devices(template) or server_of_pod(template)
+            for container in containers_of(template)
+            for name in config_maps_of(container)
+            if name
+        }
+        for namespace, name in sorted(names):
+            try:
+                self.objects.append(self.kube.get(api_version, kind, name, namespace))
+            except MalformedObjectError as error:
+                self.unread.append(error.malformed)
+            except KubeError as error:
+                if error.status != http.HTTPStatus.NOT_FOUND:
+                    tells = "variables of servers, and models that they name"
+                    # One right for all of a namespace, whichever was refused.
+                    reason = f"cannot get {name}" if error.status == http.HTTPStatus.FORBIDDEN else error.message
+                    self._lack(error, Missing("get", "", plural, namespace, reason, tells))
 
     def _served(self, kind: ReadKind) -> str | None:
         """Return the API version in which the server has a kind; None if it has none of them."""
@@ -147,8 +198,11 @@ class _ClusterReader:
             served = self.kube.request("GET", f"/apis/{group}")
         except KubeError:
             return  # the server does not have the group
+        found = served.get("versions")
         versions = [
-            str(version.get("groupVersion")) for version in served.get("versions") or () if isinstance(version, dict)
+            str(version.get("groupVersion"))
+            for version in (found if isinstance(found, list) else ())
+            if isinstance(version, dict)
         ]
         for api_version in versions:
             if api_version in kind.apis:
@@ -163,17 +217,19 @@ class _ClusterReader:
 
     def _list(self, api_version: str, kind: str, namespace: str) -> list[Object]:
         try:
-            return self.kube.list(api_version, kind, namespace or None)
+            return self.kube.list(api_version, kind, namespace or None, unread=self.unread)
         except KubeError as error:
             if error.status != http.HTTPStatus.GONE:
                 raise
         # The list was changed by compaction between two pages; a new one starts at the current state.
-        return self.kube.list(api_version, kind, namespace or None)
+        return self.kube.list(api_version, kind, namespace or None, unread=self.unread)
 
     def _read_definition(self, name: str) -> None:
         api_version, kind, plural = _DEFINITION
         try:
             self.definitions.append(self.kube.get(api_version, kind, name))
+        except MalformedObjectError as error:
+            self.unread.append(error.malformed)
         except KubeError as error:
             if error.status != http.HTTPStatus.NOT_FOUND:  # an aggregated API has none
                 tells = "the releases of the families' APIs"
@@ -183,7 +239,9 @@ class _ClusterReader:
                 self._lack(error, Missing("get", group, plural, "", reason, tells))
 
     def _lack(self, error: KubeError, missing: Missing) -> None:
-        if error.unreachable or error.status == http.HTTPStatus.UNAUTHORIZED:
+        if isinstance(error, MalformedResponseError):
+            self.malformed.append(error)
+        elif error.unreachable or error.status == http.HTTPStatus.UNAUTHORIZED:
             raise WorkbenchError(f"{self.kube.server} cannot be read: {error.message}") from None
         denied = error.status == http.HTTPStatus.FORBIDDEN
         if not any(known.title == missing.title for known in self.missing):
@@ -191,8 +249,10 @@ class _ClusterReader:
 
     def api_groups(self) -> frozenset[str]:
         try:
-            groups = self.kube.request("GET", "/apis").get("groups") or ()
+            groups = self.kube.request("GET", "/apis").get("groups")
         except KubeError:
+            return frozenset()
+        if not isinstance(groups, list):
             return frozenset()
         return frozenset(str(group.get("name")) for group in groups if isinstance(group, dict))
 
@@ -243,7 +303,7 @@ def read_texts(
                     faults = malformed(without_overridden(body, name)[0], name)
                     problems += faults
                     if not faults and (body["apiVersion"], body["kind"]) != _SECRETS:
-                        objects.append(_in_namespace(body, namespace))
+                        objects.append(_in_namespace(normalized(body), namespace))
         except YamlError as error:
             problems.append(Problem(name, error.line, "", "", "", error.reason))
     return ClusterSnapshot(without_duplicates(objects), source=", ".join(names)), problems

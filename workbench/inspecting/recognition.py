@@ -1,27 +1,33 @@
 """Recognizes what serves models among the objects of a snapshot, each once, under its topmost owner."""
 
-import functools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from components.contract.schema.embedded import CORE, definitions
-from components.contract.tables import load_table
-from components.engines.images import parse_image
-from components.engines.registry import engine_started_by
 from components.families import kinds, member_of
 from components.fleet.objects import Object
-from components.fleet.shapes import DEPLOYMENT, LEADER_WORKER_SET, shape_of
-from components.plan.running_objects import malformed, serving_lines
+from components.fleet.shapes import shape_of
 
+from .describing import (
+    DescribedPods,
+    described_pods,
+    describes_devices,
+    describes_models,
+    row_of,
+    serving_table,
+    workload_of,
+)
+from .servers import requests_devices, server_of_pod
 from .snapshot import ClusterSnapshot, Identity, group_of, identity_of, owner_reference
+from .writers import writers_of
 
 _HELM_LABEL, _HELM = "app.kubernetes.io/managed-by", "Helm"
 _HELM_RELEASE = "meta.helm.sh/release-name"
 _CHART = "helm.sh/chart"
 _POD = ("", "Pod")
+_OVER = ("Succeeded", "Failed")
+"""Phases of pods that hold nothing any more."""
 
 
 class ManagedBy(NamedTuple):
@@ -31,7 +37,7 @@ class ManagedBy(NamedTuple):
         kind: ``operator``, ``helm``, ``controller``, ``hand`` (kubectl), ``client`` (any other one that wrote it), or
             ``unknown`` for files, which do not tell.
         name: The project of the operator, the release, the controller, or the field manager.
-        detail: The chart or stack of a release, or who wrote the resource of an operator.
+        detail: The chart or stack of a release, who wrote the resource of an operator, or the resource of a client.
     """
 
     kind: str
@@ -51,26 +57,9 @@ class ManagedBy(NamedTuple):
             case "hand":
                 return f"by hand ({self.name})"
             case "client":
-                return f"written by {self.name}"
+                return f"written by {self.name}{detail}"
             case _:
                 return "unknown"
-
-
-class DescribedPods(NamedTuple):
-    """Pods that a resource describes without a workload that was read.
-
-    Attributes:
-        body: A workload with these pods.
-        path: The field of the resource that describes the serving container.
-        engine: The server that the resource names, if no container does.
-        degrees: Degrees of parallelism that the resource sets: ``tensor``, ``pipeline`` and ``data``.
-    """
-
-    body: Object
-    path: str
-    role: str = ""
-    engine: str = ""
-    degrees: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +75,7 @@ class Serving:
         described: What the resource describes; used without workloads.
         is_read: Whether the resource itself was read.
         is_ambiguous: Whether a resource of another API has the same kind, namespace and name.
+        is_known: Whether a known server runs in it; otherwise its pods only hold accelerators.
     """
 
     resource: Object
@@ -97,6 +87,7 @@ class Serving:
     owner: ManagedBy = field(default=ManagedBy("unknown"))
     is_read: bool = True
     is_ambiguous: bool = False
+    is_known: bool = True
 
     @property
     def identity(self) -> Identity:
@@ -139,11 +130,21 @@ def family_of(body: Object) -> str:
 
 
 def is_engine_workload(body: Object) -> bool:
-    """Return whether a workload runs an engine."""
+    """Return whether a workload runs an engine, or another known server of models."""
     shape = shape_of(body)
     if shape is None or not isinstance(body.get("spec"), dict):
         return False
-    return any(any(serving_lines(template.body)) for template in shape.pod_templates(body))
+    return any(server_of_pod(template.body) for template in shape.pod_templates(body))
+
+
+def holds_devices(body: Object) -> bool:
+    """Return whether the pods of an object request accelerators."""
+    shape = shape_of(body)
+    if shape is None:
+        return describes_devices(body)
+    if not isinstance(body.get("spec"), dict):
+        return False
+    return any(requests_devices(template.body) for template in shape.pod_templates(body))
 
 
 def owner_of(body: Object, project: str = "") -> ManagedBy:
@@ -161,6 +162,10 @@ def owner_of(body: Object, project: str = "") -> ManagedBy:
         # `helm template` writes no annotation; Helm adds it when it installs.
         release = str(labels.get("helm-release-name") or labels.get("app.kubernetes.io/instance") or "unnamed")
     written = ManagedBy("helm", release, stack or str(labels.get(_CHART) or "")) if release else _writer(body)
+    other = next((writer for writer in writers_of(body) if writer.name != _HELM), None)
+    if other is not None and not release:
+        # The program keeps applying the object, even if another one wrote it last.
+        written = ManagedBy("client", other.name, other.source)
     if project:
         return ManagedBy("operator", project, written.text if written.kind != "unknown" else "")
     reference = owner_reference(body)
@@ -169,50 +174,16 @@ def owner_of(body: Object, project: str = "") -> ManagedBy:
     return written
 
 
-@functools.cache
-def serving_table() -> Mapping[str, Any]:
-    """Return the table of kinds of other projects."""
-    table: Mapping[str, Any] = load_table(__package__, "serving.yaml")
-    return table
-
-
-def row_of(body: Object) -> Mapping[str, Any] | None:
-    """Return the row of a kind of another project; None for other kinds."""
-    identity = (group_of(body), body["kind"])
-    return next((row for row in serving_table()["kinds"] if (row["group"], row["kind"]) == identity), None)
-
-
-def value_at(body: Any, path: str) -> Any:  # noqa: ANN401  any field
-    """Return the value of a field; None if it is absent."""
-    for step in path.split("."):
-        body = body.get(step) if isinstance(body, dict) else None
-    return body
-
-
 def _is_candidate(body: Object) -> bool:
-    if shape_of(body) is not None:
-        return is_engine_workload(body)
     kind = kinds().find(body["apiVersion"], body["kind"])
-    return member_of(kind)[1].serves if kind else describes_models(body)
+    if kind and shape_of(body) is None:
+        return member_of(kind)[1].serves
+    return is_known_server(body) or holds_devices(body)
 
 
-def describes_models(body: Object) -> bool:
-    """Return whether an object of another project serves models."""
-    row = row_of(body)
-    if row is None or "serves" not in row:
-        return row is not None
-    return any(_engine_of_image(value_at(body, part["field"])) for part in row["pods"])
-
-
-def _engine_of_image(pod: Any) -> str:  # noqa: ANN401  any field
-    """Return the engine in the images of a pod spec whose controller starts another command; empty without one."""
-    images = (
-        str(container.get("image") or "")
-        for container in _items(value_at(pod, "containers"))
-        if isinstance(container, dict)
-    )
-    engines = (engine_started_by(parse_image(image).repository) for image in images)
-    return next((engine.name for engine in engines if engine), "")
+def is_known_server(body: Object) -> bool:
+    """Return whether a workload, or an object of another project, serves models with a known server."""
+    return is_engine_workload(body) if shape_of(body) is not None else describes_models(body)
 
 
 def _labelled(snapshot: ClusterSnapshot, candidates: Mapping[Identity, Object]) -> dict[Identity, Identity]:
@@ -234,7 +205,8 @@ def _serving(root: Object, owned: Sequence[Object], snapshot: ClusterSnapshot) -
     pods = tuple(body for body in owned if (group_of(body), body["kind"]) == _POD)
     row, family = row_of(root), family_of(root)
     if shape_of(root) is not None:
-        return Serving(root, family, "", (root,), pods, owner=owner_of(root))
+        known = is_engine_workload(root)
+        return Serving(root, family, "", (root,), pods, owner=owner_of(root), is_known=known)
     # A group's own workloads are pods of the LeaderWorkerSet above them.
     workloads = tuple(
         body
@@ -243,8 +215,9 @@ def _serving(root: Object, owned: Sequence[Object], snapshot: ClusterSnapshot) -
     )
     kind = kinds().find(root["apiVersion"], root["kind"])
     project = row["project"] if row else kind.releases.project if kind else ""
-    described = () if workloads or row is None else tuple(_described(root, row, snapshot))
-    return Serving(root, family, project, workloads, pods, described, owner_of(root, project))
+    described = () if workloads or row is None else tuple(described_pods(root, row, snapshot))
+    known = bool(family or workloads) or describes_models(root)
+    return Serving(root, family, project, workloads, pods, described, owner_of(root, project), is_known=known)
 
 
 def _by_pods(snapshot: ClusterSnapshot, covered: set[Identity]) -> Iterator[Serving]:
@@ -252,7 +225,8 @@ def _by_pods(snapshot: ClusterSnapshot, covered: set[Identity]) -> Iterator[Serv
     groups: dict[Identity, list[Object]] = {}
     tops: dict[Identity, tuple[Object, bool]] = {}
     for pod in snapshot.of_kind(*_POD):
-        if identity_of(pod) in covered or not any(serving_lines(pod)):
+        is_over = (pod.get("status") or {}).get("phase") in _OVER
+        if identity_of(pod) in covered or is_over or not (server_of_pod(pod) or requests_devices(pod)):
             continue
         root = snapshot.root(pod)
         if identity_of(root) in covered:
@@ -261,98 +235,18 @@ def _by_pods(snapshot: ClusterSnapshot, covered: set[Identity]) -> Iterator[Serv
         top, is_read = root, True
         if reference is not None:
             metadata = {"name": str(reference.get("name")), "namespace": pod["metadata"].get("namespace") or ""}
-            top = {"apiVersion": reference.get("apiVersion"), "kind": reference.get("kind"), "metadata": metadata}
+            kind = {"apiVersion": reference.get("apiVersion"), "kind": reference.get("kind")}
+            top = {**kind, "metadata": metadata, "spec": {}}
             is_read = False
         tops.setdefault(identity_of(top), (top, is_read))
         groups.setdefault(identity_of(top), []).append(pod)
     for identity, pods in groups.items():
         top, is_read = tops[identity]
         template = {"metadata": {"labels": pods[0]["metadata"].get("labels") or {}}, "spec": pods[0]["spec"]}
-        body = _workload_of(top, template, len(pods))
+        body = workload_of(top, template, len(pods))
         owner = owner_of(top) if is_read else ManagedBy("controller", f"{top['kind']}/{top['metadata']['name']}")
-        yield Serving(top, "", "", (), tuple(pods), (DescribedPods(body, "spec.containers"),), owner, is_read)
-
-
-def _described(root: Object, row: Mapping[str, Any], snapshot: ClusterSnapshot) -> Iterator[DescribedPods]:
-    """Yield the pods that a resource of another project describes."""
-    engine = str(value_at(root, row.get("engine", "")) or "")
-    for part in row["pods"]:
-        spec = value_at(root, part["field"])
-        if not isinstance(spec, dict):
-            continue
-        path = part["field"]
-        if part.get("container"):
-            spec = {"containers": [_with_runtime(spec, value_at(root, part["runtime"]), root, snapshot)]}
-        else:
-            # A predictor of KServe has the fields of a pod, and others beside them.
-            spec = {key: value for key, value in spec.items() if key in _pod_fields()}
-            path = f"{path}.containers[0]"
-        replicas = value_at(root, part.get("replicas", ""))
-        number = replicas if isinstance(replicas, int) else 1
-        worker, size = value_at(root, part.get("worker", "")), 2
-        if "groups" in part:
-            groups = [group for group in _items(value_at(root, part["groups"])) if isinstance(group, dict)]
-            if len(groups) > 1:
-                continue  # the pods of one group are alike
-            worker = value_at(groups[0], "template.spec") if groups else None
-            size = 1 + _count(groups[0].get("replicas")) if groups else 1
-        if not isinstance(spec.get("containers"), list) or not spec["containers"]:
-            continue
-        body = _workload_of(root, {"spec": spec}, number, worker if isinstance(worker, dict) else None, size)
-        if malformed(body, ""):
-            continue  # a file may hold anything
-        role = part.get("role", "")
-        if role:
-            body["metadata"]["name"] += f"-{role}"
-        parallel = value_at(root, part.get("parallel", "")) or {}
-        degrees = {key: value for key, value in parallel.items() if isinstance(value, int)}
-        yield DescribedPods(body, path, role, engine or _engine_of_image(spec), degrees)
-        if part.get("container"):
-            return
-
-
-@functools.cache
-def _pod_fields() -> frozenset[str]:
-    return frozenset(definitions()[f"{CORE}PodSpec"]["properties"])
-
-
-def _with_runtime(own: Object, runtime: Any, root: Object, snapshot: ClusterSnapshot) -> Object:  # noqa: ANN401
-    """Return the container of a resource with what its runtime sets, as KServe merges them."""
-    table = serving_table()["runtimes"]
-    base: Object = {}
-    for kind in table["kinds"]:
-        for namespace in (root["metadata"].get("namespace") or "", ""):
-            runtime_object = snapshot.find(table["group"], kind, namespace, str(runtime or ""))
-            containers = value_at(runtime_object, table["containers"]) if runtime_object else None
-            if isinstance(containers, list) and containers and not base:
-                base = containers[0]
-    kept = {key: own[key] for key in ("image", "command", "resources", "ports", "volumeMounts") if own.get(key)}
-    lists = {key: [*_items(base.get(key)), *_items(own.get(key))] for key in ("args", "env")}
-    return {"name": "kserve-container", **base, **kept, **lists}
-
-
-def _count(value: object) -> int:
-    return value if type(value) is int and value >= 0 else 0
-
-
-def _items(value: Any) -> list[Any]:  # noqa: ANN401  any field
-    return value if isinstance(value, list) else []
-
-
-def _workload_of(
-    root: Object, template: Object, replicas: int, worker: Object | None = None, size: int = 2
-) -> Object:
-    """Return a workload with given pods, which exists only to be checked."""
-    metadata = {"name": root["metadata"]["name"], "namespace": root["metadata"].get("namespace") or ""}
-    spec: Object = {"replicas": replicas, "template": template}
-    shape = DEPLOYMENT
-    if worker is not None and worker.get("containers") and size > 1:
-        shape = LEADER_WORKER_SET
-        spec = {
-            "replicas": replicas,
-            "leaderWorkerTemplate": {"size": size, "leaderTemplate": template, "workerTemplate": {"spec": worker}},
-        }
-    return {"apiVersion": shape.api_version, "kind": shape.kind, "metadata": metadata, "spec": spec}
+        known, described = any(server_of_pod(pod) for pod in pods), (DescribedPods(body, "spec.containers"),)
+        yield Serving(top, "", "", (), tuple(pods), described, owner, is_read, is_known=known)
 
 
 def _matches(key: str, label: str) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from components.contract.problems import Problem
 from components.fleet.objects import Object
 
 Identity = tuple[str, str, str, str]
@@ -52,6 +53,7 @@ class ClusterSnapshot:
         source: Address of the server, or the files.
         namespaces: The namespaces that were read; empty for all.
         api_groups: The API groups that the server serves; empty if unknown, and for files.
+        unread: The objects that the server returned with fields of other types than those of their kind.
     """
 
     objects: tuple[Object, ...] = ()
@@ -62,6 +64,7 @@ class ClusterSnapshot:
     source: str = ""
     namespaces: tuple[str, ...] = ()
     api_groups: frozenset[str] = frozenset()
+    unread: tuple[Problem, ...] = ()
     _index: dict[Identity, Object] = field(default_factory=dict, init=False, repr=False, compare=False)
     _kinds: dict[tuple[str, str], list[Object]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _uids: dict[str, Object] = field(default_factory=dict, init=False, repr=False, compare=False)

@@ -1,6 +1,7 @@
 """The command ``migrate``."""
 
 import difflib
+import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Annotated
 
 import typer
 
-from components.contract.texts.printable import printable
+from components.contract.documents.reader import YamlError, read_documents
+from components.contract.texts.printable import printable, printable_lines
+from components.contract.texts.secrets import masked_text, quoted_texts
 from toolkit.printing import pluralize
 
 from ..errors import WorkbenchError
@@ -73,7 +76,7 @@ def migrate(
 
     Exit codes: 0 success, 1 losses without --lossy, invalid manifests, or changes with --check, 2 usage error.
     """
-    from .conversion import convert, files_in
+    from .conversion import convert, files_in, text_of
     from .leaving import convert_to_family
     from .project import MigratedProject
 
@@ -98,7 +101,11 @@ def migrate(
         texts |= project.with_releases(targets)
     for line in (*(f"loss: {loss}" for loss in converted.losses), *(f"note: {note}" for note in converted.notes)):
         print(printable(line), file=sys.stderr)  # noqa: T201
-    changed = {path: text for path, text in texts.items() if text != path.read_text(encoding="utf-8")}
+    changed = {path: text for path, text in texts.items() if text.encode() != path.read_bytes()}
+    for path in changed:
+        if text_of(path).encode() != path.read_bytes():
+            note = f"note: {path}: each line ends with a line feed now, and there is no byte order mark"
+            print(printable(note), file=sys.stderr)  # noqa: T201
     refused = converted.losses and not lossy
     readers = project.readers(targets) if project else {}
     others = {path: readers[path.resolve()] for path in changed if path.resolve() in readers}
@@ -117,7 +124,7 @@ def migrate(
         print(f"{pluralize(len(changed), 'file')} changed")  # noqa: T201
     else:
         for path, text in changed.items():
-            sys.stdout.writelines(_diff(path, text))
+            sys.stdout.writelines(_diff(path, text_of(path), text))
     if refused:
         raise WorkbenchError(
             f"{pluralize(len(converted.losses), 'loss')}: nothing is written; pass --lossy to convert without them"
@@ -126,9 +133,16 @@ def migrate(
         raise WorkbenchError(f"{pluralize(len(changed), 'file')} would change; run 'workbench migrate --write'")
 
 
-def _diff(path: Path, text: str) -> Iterator[str]:
-    before = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    after = text.splitlines(keepends=True)
+def _diff(path: Path, old: str, new: str) -> Iterator[str]:
+    # Not splitlines: it also ends lines at characters that no tool which applies a diff takes for an end.
+    before, after = (io.StringIO(text, newline="\n").readlines() for text in (old, new))
     name = path.as_posix().lstrip("/")
+    try:
+        documents = [*read_documents(old), *read_documents(new)]
+    except YamlError as error:
+        # A stack file that Pulumi reads, such as one that is nested deeper than any setting.
+        raise WorkbenchError(printable(f"{path}:{error.line}: {error.reason}")) from None
+    secrets = frozenset[str]().union(*(quoted_texts(document.value) for document in documents))
     for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}"):
-        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+        shown = printable_lines(masked_text(line, secrets))
+        yield shown if line.endswith("\n") else f"{shown}\n\\ No newline at end of file\n"

@@ -1,12 +1,14 @@
 """Converts manifest files from one release of an API to another."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from components.contract.documents.files import manifest_files, read_text
+from components.contract.findings.ids import RuleId
 from components.contract.kinds import Kinds
-from components.contract.problems import Problem, errors
+from components.contract.problems import Problem, Severity, errors
 from components.families import FAMILIES, load, parse, released, releases_of
 from components.families.family import Family, Migrating
 from components.families.migration import (
@@ -20,6 +22,8 @@ from components.families.migration import (
 
 from ..errors import WorkbenchError
 from .files import ManifestFile
+
+_LINE_END = re.compile("\r\n?")
 
 
 @dataclass(slots=True)
@@ -80,7 +84,7 @@ def convert(
             if release not in known.names:
                 names = ", ".join(known.names)
                 raise WorkbenchError(f"{option}: {known.project} has no release {release!r}; releases: {names}", 2)
-    raise_errors(load(paths, origins).problems, "correct the manifests first")
+    raise_before(load(paths, origins).problems)
     converted = Converted({path: text_of(path) for path in paths})
     by_name = {family.name: family for family in FAMILIES}
     for name, target in targets.items():
@@ -102,10 +106,14 @@ def _convert_family(
     price: Callable[[str], float | None],
 ) -> None:
     kinds = Kinds([member.kind for member in family.members])
-    files = [ManifestFile(path, text) for path, text in converted.texts.items()]
+
+    def editable(value: Mapping[str, object]) -> bool:
+        return kinds.find(value.get("apiVersion"), value.get("kind")) is not None
+
+    files = [ManifestFile(path, text, editable) for path, text in converted.texts.items()]
     documents = [document for file in files for document in file.documents]
-    own = [document for document in documents if kinds.find(*_kind_of(document))]
-    others = [document for document in documents if not kinds.find(*_kind_of(document))]
+    own = [document for document in documents if editable(document.value)]
+    others = [document for document in documents if not editable(document.value)]
     batch = Batch(list(own), others, price=price)
     releases = family.releases
     steps = family.steps() if isinstance(family, Migrating) else ()
@@ -143,15 +151,31 @@ def _in_order(documents: list[MigratedDocument], batch: Batch) -> list[MigratedD
     return placed
 
 
-def _kind_of(document: MigratedDocument) -> tuple[object, object]:
-    return document.value.get("apiVersion"), document.value.get("kind")
-
-
 def text_of(path: Path) -> str:
+    """Return the text of a file without its byte order mark, each line with a line feed at its end.
+
+    Raises:
+        WorkbenchError: The file cannot be read.
+    """
     problems: list[Problem] = []
     text = read_text(path.read_bytes, path, problems)
     raise_errors(problems, "correct the file first")
-    return text or ""
+    return _LINE_END.sub("\n", text or "")
+
+
+def raise_before(problems: Iterable[Problem]) -> None:
+    """Raise the errors of manifests to convert, and every character that is not seen, also where it is a warning.
+
+    It would be copied into the new files, and into a diff that people review. The conversion itself corrects the ends
+    of lines.
+    """
+    serious = (
+        replace(problem, severity=Severity.ERROR)
+        if problem.rule is RuleId.CHARACTER_UNSEEN and "U+000D" not in problem.reason
+        else problem
+        for problem in problems
+    )
+    raise_errors(serious, "correct the manifests first")
 
 
 def raise_errors(problems: Iterable[Problem], remedy: str) -> None:

@@ -6,13 +6,15 @@ from pathlib import Path
 
 from components.contract.load import LoadedResource
 from components.contract.schema.embedded import format_value
+from components.contract.texts.secrets import masked_at
 from components.families import load
 from components.families.migration import MigratedDocument, MigrationNote
 from components.fleet.objects import Object
 from components.plan.conversion.convert import Replacement, convert_family
+from components.plan.review.differences import parse_path
 
 from ..errors import WorkbenchError
-from .conversion import Converted, raise_errors, text_of
+from .conversion import Converted, raise_before, raise_errors, text_of
 from .files import ManifestFile
 
 _Key = tuple[str, str, str, str]
@@ -30,7 +32,7 @@ def convert_to_family(paths: Iterable[Path], family: str) -> Converted:
     """
     paths = list(paths)
     manifests = load(paths)
-    raise_errors(manifests.problems, "correct the manifests first")
+    raise_before(manifests.problems)
     try:
         conversion = convert_family(manifests.resources, family=family)
     except ValueError as error:
@@ -40,7 +42,7 @@ def convert_to_family(paths: Iterable[Path], family: str) -> Converted:
     unused = {_key(source) for source in conversion.unused}
     converted = Converted({path: text_of(path) for path in paths})
     for path, text in converted.texts.items():
-        file = ManifestFile(path, text)
+        file = ManifestFile(path, text, editable=lambda _: False)
         placed: list[MigratedDocument] = []
         for document in file.documents:
             key = document.file, document.kind, document.namespace, document.name
@@ -73,4 +75,6 @@ def _key(source: LoadedResource) -> _Key:
 
 
 def _note(item: Replacement, path: str, before: object, after: object) -> MigrationNote:
-    return MigrationNote(item.source.title, path, f"{format_value(before)} becomes {format_value(after)}")
+    steps, kind = parse_path(path), item.source.resource.kind
+    old, new = (format_value(masked_at(value, steps, kind=kind)) for value in (before, after))
+    return MigrationNote(item.source.title, path, f"{old} becomes {new}")

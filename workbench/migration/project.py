@@ -14,6 +14,7 @@ from components.plan.costs.prices import OwnPrices
 
 from ..engine.project import Project, load_project
 from ..errors import WorkbenchError
+from .conversion import text_of
 from .files import with_setting
 
 _MODELS, _RELEASES = "models", "releases"
@@ -111,6 +112,5 @@ class MigratedProject:
         texts = {}
         for project in self._stacks:
             path = self._folder / f"Pulumi.{project.stack}.yaml"
-            text = path.read_text(encoding="utf-8")
-            texts[path] = with_setting(text, project.key(_RELEASES), releases)
+            texts[path] = with_setting(text_of(path), project.key(_RELEASES), releases)
         return texts

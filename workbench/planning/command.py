@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from components.plan.review.snapshot import Snapshot
-from toolkit.printing import output_option, print_to_stderr
+from toolkit.printing import ShowValues, output_option, print_to_stderr
 from toolkit.screen import Details
 
 from ..default_stack import DEFAULT_STACK, NO_STACK, choose_stack
@@ -117,6 +117,14 @@ Accelerators = Annotated[
         metavar="N", min=0, help="Fail if there can be more accelerators, with all autoscalers at their maximum."
     ),
 ]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict/--no-strict",
+        help="Fail if it is not known whether a model fits its accelerators; --no-strict, the default, counts these "
+        "models only.",
+    ),
+]
 Cwd = Annotated[
     Path, typer.Option(help="Project folder. Other paths are relative to the current folder.", metavar="DIR")
 ]
@@ -138,6 +146,7 @@ def plan(
     base: Against = None,
     form: Form = ReviewFormat.TEXT,
     details: Details = False,
+    show_values: ShowValues = False,
     save: Saved = None,
     fail_on: Fails = None,
     trace: Traces = None,
@@ -145,6 +154,7 @@ def plan(
     scale: TraceScale = 1.0,
     max_monthly_usd: Dollars = None,
     max_gpus: Accelerators = None,
+    strict: Strict = False,
     cwd: Cwd = Path(),
 ) -> None:
     """Show whether models fit, what they cost, what is wrong, and how a change affects running workloads.
@@ -162,11 +172,17 @@ def plan(
 
     from .git import prefix_of
 
+    if show_values and (base or save):
+        raise WorkbenchError(
+            f"--show-values cannot be used with {'--base' if base else '--save'}: values are shown only on a "
+            "terminal, and the plan of the base hides them",
+            2,
+        )
     chosen = choose_stack(cwd, NO_STACK if cluster and not stack else stack, paths or ())
     folder = chosen.folder.resolve()
     files = [(path, _file_format(path)) for path in save or ()]
     severity, limits = _parse_failures(fail_on or ())
-    thresholds = Thresholds(severity, _parse_dollars(max_monthly_usd), max_gpus, limits)
+    thresholds = Thresholds(severity, _parse_dollars(max_monthly_usd), max_gpus, limits, strict)
     if not trace and (limits or share):
         raise WorkbenchError(f"{'--share' if share else f'--fail-on {limits[0].text}'} needs --trace", 2)
     simulation = TrafficSimulation.of(trace, share, scale)
@@ -305,5 +321,5 @@ def _stack_snapshots(
     if head.absent and (other is None or other.absent):
         from ..engine.project import ProjectFiles
 
-        raise WorkbenchError(ProjectFiles(folder, stack).absent)
+        raise WorkbenchError(ProjectFiles(folder, stack).absent, 2)
     return head, other

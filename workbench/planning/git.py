@@ -5,6 +5,7 @@ references do not change.
 """
 
 import os
+import re
 import subprocess
 import tarfile
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ _READ_ONLY = {
 _SUBMODULE = "160000"
 """File mode of a submodule in a tree."""
 _SHORT = 12
+_ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+"""A commit, by SHA-1 or SHA-256."""
 _CHUNK = 1 << 20
 
 
@@ -70,14 +73,17 @@ class WorkTree:
         """Find the work tree of a folder.
 
         Raises:
-            WorkbenchError: git is not installed, or the folder is not in a repository.
+            WorkbenchError: git is not installed, or the folder is not in a repository that it can read.
         """
         toplevel = _git(folder, "rev-parse", "--show-toplevel")
         if toplevel.returncode:
             reason = printable(os.fsdecode(toplevel.stderr).strip()) or "git gives no reason"
             raise WorkbenchError(f"--base: {folder} is not in a readable git repository: {reason}")
-        prefix = _line(_git(folder, "rev-parse", "--show-prefix").stdout)
-        return cls(Path(os.fsdecode(_line(toplevel.stdout))), Path(os.fsdecode(prefix)))
+        prefix = _inside(_git(folder, "rev-parse", "--show-prefix").stdout)
+        root = Path(os.fsdecode(_line(toplevel.stdout)))
+        if prefix is None or not os.path.isdir(root):  # noqa: PTH112  Path raises an error for names that are too long
+            raise WorkbenchError(f"--base: git rev-parse in {folder} returned something else than a folder")
+        return cls(root, prefix)
 
     def base(self, ref: str) -> Commit:
         """Return the merge base of HEAD and a revision, so that later changes on the other branch do not show up.
@@ -92,10 +98,10 @@ class WorkTree:
                 "tag or commit",
                 2,
             )
-        commit = os.fsdecode(_line(resolved.stdout))
+        commit = _id(resolved.stdout, "rev-parse")
         merge_base = _git(self.root, "merge-base", "HEAD", commit)
         if not merge_base.returncode:
-            return Commit(os.fsdecode(_line(merge_base.stdout)), ref)
+            return Commit(_id(merge_base.stdout, "merge-base"), ref)
         note = (
             f"HEAD and {ref} have no common ancestor in this clone, which may be shallow; the comparison is with "
             f"{ref} itself and includes changes that others made there. Fetch the whole history to avoid this"
@@ -111,17 +117,21 @@ class WorkTree:
         _extract(self.root, commit, folder)
         if not (folder / ".gitmodules").is_file():
             return
-        entries = os.fsdecode(_git(self.root, "ls-tree", "-r", "-z", commit).stdout)
-        for entry in entries.split("\0"):
-            metadata, _, path = entry.partition("\t")  # mode, type and object id, separated by blanks
-            if metadata.startswith(_SUBMODULE) and (self.root / path / ".git").exists():
-                _extract(self.root / path, metadata.split(" ")[2], folder / path)
+        entries = _git(self.root, "ls-tree", "-r", "-z", commit).stdout
+        for entry in entries.split(b"\0"):
+            metadata, _, name = entry.partition(b"\t")  # mode, type and object id, separated by blanks
+            mode, _, module = os.fsdecode(metadata).partition(" commit ")
+            path = _inside(name)
+            # Path raises an error for names that are too long.
+            if mode == _SUBMODULE and path and os.path.exists(self.root / path / ".git"):  # noqa: PTH110
+                _extract(self.root / path, module, folder / path)
 
 
 def prefix_of(folder: Path) -> str:
     """Return a folder relative to its work tree; empty at the root and outside of a work tree."""
     try:
-        return os.fsdecode(_line(_git(folder, "rev-parse", "--show-prefix").stdout))
+        prefix = _git(folder, "rev-parse", "--show-prefix").stdout
+        return os.fsdecode(_line(prefix)) if _inside(prefix) else ""
     except WorkbenchError:
         return ""
 
@@ -131,7 +141,7 @@ def _extract(root: Path, commit: str, folder: Path) -> None:
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()
     ) as process:
-        is_valid = True
+        is_valid, reason = True, ""
         try:
             with tarfile.open(fileobj=process.stdout, mode="r|", errors="surrogateescape") as archive:
                 archive.extractall(folder, filter=_skip_outside)  # noqa: S202  the filter rejects paths outside
@@ -139,9 +149,14 @@ def _extract(root: Path, commit: str, folder: Path) -> None:
             while process.stdout and process.stdout.read(_CHUNK):  # git blocks until its output is read
                 pass
             is_valid = not any(folder.iterdir())  # Python also rejects the archive of a commit without files
+        except (OSError, ValueError) as error:
+            # Names and sizes that no file of this system can have.
+            process.kill()
+            is_valid, reason = False, str(error)
         stderr = os.fsdecode(process.stderr.read() if process.stderr else b"").strip()
     if process.returncode or not is_valid:
-        raise WorkbenchError(f"--base: git archive of {commit} failed: {printable(stderr) or 'no reason given'}")
+        reason = printable(stderr or reason) or "no reason given"
+        raise WorkbenchError(f"--base: git archive of {commit} failed: {reason}")
 
 
 def _skip_outside(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
@@ -157,6 +172,8 @@ def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(_command(folder, *arguments), capture_output=True, check=False, env=_environment())
     except FileNotFoundError:
         raise WorkbenchError("--base: git is not on the PATH; install git") from None
+    except OSError as error:
+        raise WorkbenchError(f"--base: git cannot be run: {error.strerror}") from None
 
 
 def _command(folder: Path, *arguments: str) -> list[str]:
@@ -169,3 +186,15 @@ def _environment() -> dict[str, str]:
 
 def _line(output: bytes) -> bytes:
     return output.removesuffix(b"\n")
+
+
+def _id(output: bytes, command: str) -> str:
+    if not _ID.fullmatch(_line(output)):
+        raise WorkbenchError(f"--base: git {command} returned something else than a commit")
+    return os.fsdecode(_line(output))
+
+
+def _inside(output: bytes) -> Path | None:
+    """Return a path inside of a work tree; None if the output is another one."""
+    path = Path(os.fsdecode(_line(output)))
+    return None if b"\0" in output or path.is_absolute() or ".." in path.parts else path

@@ -50,13 +50,14 @@ def take(
         raise WorkbenchError(
             f"{folder / 'Pulumi.yaml'} does not exist. Planning a stack needs a project: Pulumi.yaml, __main__.py "
             f"and Pulumi.{stack}.yaml with the settings; `workbench init` creates one. Run the command in the "
-            f"project folder, or use --cwd; {WITHOUT_STACK}"
+            f"project folder, or use --cwd; {WITHOUT_STACK}",
+            2,
         )
     files = ProjectFiles(folder, stack)
     if not files.settings.is_file():
         return Snapshot(stack, absent=True)
     try:
-        project = load_project(folder, stack, sealed=True)
+        project = load_project(folder, stack, sealed=True, offline=True)
     except WorkbenchError as error:
         return Snapshot(stack, failed=_relative(str(error), folder))
     if not project.has_settings:

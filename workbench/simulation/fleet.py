@@ -86,16 +86,9 @@ def read_virtual_fleet(subject: Subject, paths: Sequence[Path] | None) -> "Virtu
     """
     from components.contract.problems import errors
     from components.plan.sections.costs import bill_of
-    from components.resources.serving.fleet.prices import own_prices
     from livefleet import virtual_fleet
 
     manifests, plan = planned(subject, paths, figures=True)
     if fatal := errors([*manifests.problems, *plan.problems]):
         raise WorkbenchError("\n".join(dict.fromkeys(map(str, fatal))))
-    own = ""
-    if subject.stack:
-        own = str(getattr(subject.settings(), "prices", "") or "")
-    prices, problems = own_prices(str(subject.folder / own) if own else "")
-    if problems:
-        raise WorkbenchError("\n".join(map(str, problems)))
-    return virtual_fleet(subject.stack or "manifests", plan, bill_of(plan, prices))
+    return virtual_fleet(subject.stack or "manifests", plan, bill_of(plan))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from components.contract.texts.printable import printable
+from components.contract.texts.outputs import csv_cell
 from toolkit.plotting.pictures import check_picture
 from toolkit.printing import output_option, print_to_stderr
 from toolkit.screen import Details, Screen, write
@@ -259,7 +259,7 @@ def _limit_notes(target: SizedModel, candidates: "Sequence[Candidate]") -> Itera
 
 
 def _csv_cell(value: Value) -> Value:
-    """Format a value for CSV: booleans as in JSON, text without control characters."""
+    """Format a value for CSV: booleans as in JSON, text that is no formula."""
     if isinstance(value, bool):
         return str(value).lower()
-    return printable(value) if isinstance(value, str) else value
+    return csv_cell(value) if isinstance(value, str) else value

@@ -65,7 +65,8 @@ def bare_model(model: str, subject: Subject) -> SizedModel:
         return SizedModel(model, title, levels, scale_to_zero=levels.controller.scale_to_zero)
     _, plan = planned(subject, None)
     levels, workloads = plan.environment.options.levels, tuple(_serving(plan, model))
-    nodes = accelerated_nodes(demand for workload in workloads for demand in workload.pods)
+    with plan.environment.with_types():
+        nodes = accelerated_nodes(demand for workload in workloads for demand in workload.pods)
     return SizedModel(
         model,
         title,
@@ -117,6 +118,8 @@ def find_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> S
         for _, workload in plan.fleet.workloads
         if (workload.namespace, workload.name) == (namespace, variant.source.name)
     )
+    with plan.environment.with_types():
+        nodes = accelerated_nodes(demand for workload in workloads for demand in workload.pods)
     return SizedModel(
         variant.model,
         variant.source.title,
@@ -124,7 +127,7 @@ def find_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> S
         variant.profiles,
         variant.accelerator,
         options.levels.load(namespace, variant.source.name) or variant.load,
-        tuple(accelerated_nodes(demand for workload in workloads for demand in workload.pods)),
+        tuple(nodes),
         f"serviceLevels.loads[{variant.source.name}]",
         workloads,
         options.levels.controller.scale_to_zero,

@@ -1,5 +1,6 @@
 """The front door: one gateway for all models, a load balancer for each, or no external access."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ...contract.findings.ids import RuleId
@@ -98,7 +99,13 @@ class FrontDoorPlan(NamedTuple):
     gateway: AddressOf | None = None
 
 
-def front_door(fleet: Fleet, door: Door, file: str = "settings", balancing: Balancing | None = None) -> FrontDoorPlan:
+def front_door(
+    fleet: Fleet,
+    door: Door,
+    file: str = "settings",
+    balancing: Balancing | None = None,
+    others: Iterable[Object] = (),
+) -> FrontDoorPlan:
     """Build the objects that expose the models of a fleet.
 
     Args:
@@ -106,6 +113,7 @@ def front_door(fleet: Fleet, door: Door, file: str = "settings", balancing: Bala
         door: Settings of the front door.
         file: File of the settings, for messages.
         balancing: Load balancers of the environment; None for unknown ones.
+        others: Objects of other APIs, which may set variables of the models' servers.
     """
     balancing = balancing or Balancing()
     balancers = balancing.balancers
@@ -115,7 +123,7 @@ def front_door(fleet: Fleet, door: Door, file: str = "settings", balancing: Bala
         from .routes import check_models
 
         problems += check_models(models)
-        problems += check_engine_keys(fleet, door)
+        problems += check_engine_keys(fleet, door, others)
     else:
         problems += lost_without_gateway(models)
     if door.expose == Exposure.LOAD_BALANCER:

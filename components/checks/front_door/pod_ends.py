@@ -1,12 +1,15 @@
-"""Checks whether the requests of hand-written pods finish when the pods end."""
+"""Checks whether the requests of pods finish when the pods end.
+
+Rendered pods have a hook that waits for them. Pods that are written by hand, a hook that a resource sets and the pods
+of an operator may not.
+"""
 
 from collections.abc import Iterable, Iterator
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
 from ...contract.texts.durations import duration_text
-from ...engines.command_line import CommandLine
-from ...engines.draining import QUIET_SECONDS, aborting_seconds, grace_for
+from ...engines.draining import QUIET_SECONDS, aborting_seconds, grace_for, misread_gauge
 from ...engines.flags.tables import flags_of
 from ...engines.registry import engines
 from ...engines.settings import Setting
@@ -21,7 +24,7 @@ from .words import Exposure
 
 
 def check_pod_ends(workloads: Iterable[tuple[Rendered, Workload]], longest: int | None) -> Iterator[Problem]:
-    """Warn about hand-written pods whose engine aborts requests, or gives them less time than the longest one takes.
+    """Warn about pods whose engine aborts requests, or gives them less time than the longest one takes.
 
     Args:
         workloads: The workloads, each with its resource.
@@ -31,7 +34,7 @@ def check_pod_ends(workloads: Iterable[tuple[Rendered, Workload]], longest: int 
     for item, workload in workloads:
         args = workload.server.args
         container = args.path.removesuffix(".args")
-        if not workload.server.is_written or (item.source.where, container) in reported:
+        if (item.source.where, container) in reported:
             continue
         for rule, reason in _faults(workload, longest):
             reported.add((item.source.where, container))
@@ -46,7 +49,14 @@ def _faults(workload: Workload, longest: int | None) -> Iterator[tuple[RuleId, s
         yield (
             RuleId.DRAIN_MISSING,
             f"{line.engine} aborts the requests in progress {when}, at every rollout, scale-down and drain: it does "
-            f"so on SIGTERM, and no preStop hook waits for them; {_remedy(line, grace, longest)}",
+            f"so on SIGTERM, and no preStop hook waits for them; {_remedy(workload, grace, longest)}",
+        )
+    elif (misread := misread_gauge(workload.container, line)) is not None:
+        yield (
+            RuleId.DRAIN_HOOK,
+            f"the preStop hook searches {misread[0]}, and finds {misread[1]} as well, so that it never reads one "
+            f"number: every rollout, scale-down and drain may take the whole grace period ({grace} seconds), and end "
+            "in a kill; match the exact name, as the hook in docs/draining.md does, or use that hook",
         )
     elif longest is not None and (seconds := finishing_seconds(workload)) < longest:
         yield (
@@ -57,8 +67,13 @@ def _faults(workload: Workload, longest: int | None) -> Iterator[tuple[RuleId, s
         )
 
 
-def _remedy(line: CommandLine, grace: int, longest: int | None) -> str:
-    """Return what to add to a pod, so that its requests finish."""
+def _remedy(workload: Workload, grace: int, longest: int | None) -> str:
+    """Return what to change, so that the requests of a pod finish."""
+    line = workload.server.line
+    if not workload.server.is_written:
+        if workload.operated:
+            return "its operator renders none that does: use realization 'native', which adds one"
+        return "remove the preStop hook of its runtime: without it, one is rendered that waits"
     needed = max(grace, Options().grace_seconds) if longest is None else max(grace, grace_for(longest))
     period = f"terminationGracePeriodSeconds: {needed} to the pod"
     flag = engines()[line.engine].flag(Setting.SHUTDOWN_TIMEOUT)
@@ -92,12 +107,17 @@ def node_limits(
         limits.append(
             (balancers.longest_deregistration, f"a {balancers.title} waits at most {sent} for a pod that ends")
         )
-        # Behind a gateway, its proxies take longer than the models' pods, and have a finding of their own.
-        if door.expose != Exposure.GATEWAY:
-            drained = duration_text(balancers.node_drain_seconds)
-            limits.append((balancers.node_drain_seconds, balancers.node_drain.format(seconds=drained)))
+        drained = duration_text(balancers.node_drain_seconds)
+        limits.append((balancers.node_drain_seconds, balancers.node_drain.format(seconds=drained)))
     limit, why = min(limits, default=(longest, ""))
-    if limit < longest:
+    # Behind a gateway, its proxies take longer than the models' pods, and have a finding of their own.
+    by_proxies = (
+        door.expose == Exposure.GATEWAY
+        and not door.rollout.drain_timeout
+        and balancers is not None
+        and limit == balancers.node_drain_seconds
+    )
+    if limit < longest and not by_proxies:
         reason = f"is {door.request_timeout}, but {why}; set it to {duration_text(limit)} or less"
         yield Severity.WARNING, reason
     if notice is None or notice >= longest:

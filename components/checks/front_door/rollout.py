@@ -20,6 +20,8 @@ from ...fleet.load_balancers import LoadBalancers
 
 MIN_DRAIN = "3m"
 _LONGEST = 99_999 * 3600
+AFTER_DRAIN = 300
+"""Seconds between the end of a proxy's drain and its kill: ``expectedTerminationGracePeriodSeconds``, see above."""
 _AFTER_ANSWER = 60
 """Seconds that a connection may idle beyond the longest answer."""
 

@@ -13,7 +13,7 @@ from ...contract.texts.durations import is_duration, seconds
 from ...fleet.load_balancers import BalancerSeconds, LoadBalancers
 from .limits import BODY_SIZE, NO_LIMIT, RateLimit, check_body_size, check_rate_limit
 from .report import Report
-from .rollout import NO_CHANGES, ProxyRollout
+from .rollout import AFTER_DRAIN, NO_CHANGES, ProxyRollout
 from .words import AuthKind, Exposure, IssuerKind, TlsKind
 
 ENVOY_NAMESPACE = "envoy-gateway-system"
@@ -135,6 +135,11 @@ class Door:
     def drain_seconds(self) -> int:
         """How long a terminating proxy waits for its requests, in seconds."""
         return self.rollout.drain_seconds(self.request_timeout)
+
+    @property
+    def proxy_grace(self) -> int:
+        """Termination grace period of a proxy, in seconds; 0 without proxies, or if the setting is invalid."""
+        return 0 if self.longest_request is None else self.drain_seconds + AFTER_DRAIN
 
     def balancer_seconds(self, balancers: LoadBalancers) -> BalancerSeconds:
         """Return idle timeout and deregistration delay of load balancers, in seconds and within their bounds."""

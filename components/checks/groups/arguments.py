@@ -8,22 +8,25 @@ follower node"), and check_server_args in python/sglang/srt/server_args.py of sg
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
 from ...engines.command_line import CommandLine, command_line_of
-from ...engines.memory_settings.layout import ModelLayout
-from ...engines.memory_settings.reader import memory_settings_of
+from ...engines.groups import GROUP_VARIABLE
 from ...engines.registry import Engine, engines
-from ...engines.scripts.commands import engine_line
+from ...engines.scripts.commands import assigned_variables, engine_line, started_processes
 from ...engines.settings import Setting
-from ...fleet.demand import PodDemand
-from ...fleet.instances import is_accelerator
+from ...engines.shell import expanded_variables
+from ...fleet.demand import requested_accelerators
+from ...fleet.objects import Object
 from ...fleet.origins import Origin
-from ...fleet.rendered import Fleet
-from ...fleet.workloads import Workload, by_set
+from ...fleet.rendered import Rendered
+from ...fleet.workloads import LWS_VARIABLES, Workload, by_set
 
+_LOOPBACK = re.compile(r"(?:127(?:\.\d+){3}|localhost|0\.0\.0\.0|::1?)(?:\]?:\d+)?$")
+"""Addresses at which a pod finds itself only."""
+_SHELL_VARIABLE = re.compile(r"\$\{?(\w+)", re.ASCII)
 _LEADER_FIELD = re.compile(r"\w+Template\.spec\.containers\[\d+\]")
 """The template and the container in the field of a leader's arguments."""
 
@@ -36,11 +39,13 @@ class _GroupEngine:
         pods: Pods of a group that run it.
         line: The line that the engine parses.
         field: The field with its arguments.
+        container: The container.
     """
 
     pods: int
     line: CommandLine
     field: Origin
+    container: Object
 
     def value(self, setting: Setting) -> int | None:
         """Return a whole number; None if it is not set, or a variable."""
@@ -48,22 +53,22 @@ class _GroupEngine:
         return int(text) if text.isascii() and text.isdecimal() else None
 
 
-def check_group_arguments(fleet: Fleet, known: Iterable[Problem]) -> Iterator[Problem]:
-    """Report numbers of nodes, ranks and degrees of parallelism that do not fit the pods of a replica.
+def check_group_arguments(items: Iterable[Rendered], known: Iterable[Problem]) -> Iterator[Problem]:
+    """Report numbers of nodes, ranks and processes that do not fit the pods of a replica.
 
     Args:
-        fleet: The models.
-        known: Problems of the fleet: a family that compares the accelerators itself is not repeated.
+        items: What is created, also unchanged.
+        known: Problems of them: a family that compares the accelerators itself is not repeated.
     """
     compared = {problem.owner for problem in known if problem.rule == RuleId.GPUS_MISMATCH}
-    for item in fleet.rendered:
+    for item in items:
         for parts in by_set(item.workloads).values() if item.workloads else ():
             workload = parts[0]
             engine = engines().get(workload.server.line.engine)
             if engine is None:
                 continue
             if item.source.owner not in compared:
-                yield from _check_world(workload, engine)
+                yield from _check_processes(workload)
             if Setting.NODES in engine.settings:
                 yield from _check_nodes(workload, engine)
 
@@ -72,7 +77,7 @@ def _members(workload: Workload) -> list[_GroupEngine]:
     """Return the engines of a group, that of the pods that receive requests first."""
     server = workload.server
     own = engine_line(server.line)
-    members = [] if own is None else [_GroupEngine(pods=1, line=own, field=server.args)]
+    members = [] if own is None else [_GroupEngine(pods=1, line=own, field=server.args, container=workload.container)]
     templates = workload.pod_templates
     if len(templates) == 1 and members:
         return [replace(members[0], pods=templates[0].pods)]
@@ -82,7 +87,8 @@ def _members(workload: Workload) -> list[_GroupEngine]:
             read = engine_line(line) if line.engine == server.line.engine else None
             if read is not None:
                 path = _worker_path(server.args.path, template.field.path, position)
-                members.append(_GroupEngine(pods=template.pods, line=read, field=replace(server.args, path=path)))
+                field = replace(server.args, path=path)
+                members.append(_GroupEngine(pods=template.pods, line=read, field=field, container=container))
     return members
 
 
@@ -108,6 +114,7 @@ def _check_nodes(workload: Workload, engine: Engine) -> Iterator[Problem]:
             )
     if size == 1:
         return
+    yield from _check_join(workload, engine, members)
     leader = members[0]
     if (leader.value(Setting.NODE_RANK) or 0) > 0:
         yield leader.field.problem(
@@ -152,70 +159,98 @@ def _check_nodes(workload: Workload, engine: Engine) -> Iterator[Problem]:
             )
 
 
+def _check_join(workload: Workload, engine: Engine, members: list[_GroupEngine]) -> Iterator[Problem]:
+    """Report pods that do not find the first one of their group, or compute another share than it does."""
+    leader, followers = members[0], members[1:]
+    for member in members:
+        if not member.line.holds(Setting.NODES):
+            yield member.field.problem(
+                f"{engine.flag(Setting.NODES)} is missing here and set in the other pods of the group, so that the "
+                f"engine starts alone; set it to {workload.size}",
+                rule=RuleId.GROUPS_MISMATCH,
+            )
+        yield from _check_variables(workload, engine, member)
+    # The leader of vLLM listens on every address, that of SGLang on the one that is set.
+    has_port_flag = engine.flag(Setting.LEADER_PORT) is not None
+    for member in (followers or members) if has_port_flag else members:
+        address = member.line.value_of(Setting.LEADER)
+        host = (address or "").strip("[]'\"").removeprefix("tcp://")
+        if not member.line.holds(Setting.LEADER) or (address and _LOOPBACK.match(host)):
+            found = f"is {host}" if address else "is missing"
+            yield member.field.problem(
+                f"{engine.flag(Setting.LEADER)} {found}, so that the pod waits for the group at its own address; set "
+                "it to the variable with the address of the leader",
+                rule=RuleId.GROUPS_MISMATCH,
+            )
+    for member in followers:
+        ports = [_port(each, has_port_flag=has_port_flag) for each in (leader, member)]
+        if None not in ports and ports[0] != ports[1]:
+            flag = engine.flag(Setting.LEADER_PORT if has_port_flag else Setting.LEADER)
+            yield member.field.problem(
+                f"the port of {flag} is {ports[1]}, but {ports[0]} in the leader, so that the pods do not find each "
+                f"other; set it to {ports[0]}",
+                rule=RuleId.GROUPS_MISMATCH,
+            )
+        for setting in (Setting.TENSOR_PARALLEL, Setting.PIPELINE_PARALLEL):
+            degrees = [1 if not each.line.holds(setting) else each.value(setting) for each in (leader, member)]
+            if None not in degrees and degrees[0] != degrees[1]:
+                yield member.field.problem(
+                    f"{engine.flag(setting)} is {degrees[1]}, but {degrees[0]} in the leader: all pods of a group "
+                    f"must agree; set it to {degrees[0]}",
+                    rule=RuleId.GROUPS_MISMATCH,
+                )
+
+
+def _port(member: _GroupEngine, *, has_port_flag: bool) -> int | None:
+    """Return the port at which a pod joins its group; None if it is not set, or a variable."""
+    if has_port_flag:
+        return member.value(Setting.LEADER_PORT)
+    port = (member.line.value_of(Setting.LEADER) or "").rpartition(":")[2]
+    return int(port) if port.isascii() and port.isdecimal() else None
+
+
+def _check_variables(workload: Workload, engine: Engine, member: _GroupEngine) -> Iterator[Problem]:
+    """Report variables in the arguments of a group that no controller sets in its pods."""
+    if any(entry for entry in member.container.get("envFrom") or ()):
+        return
+    own = {str(variable.get("name")) for variable in member.container.get("env") or ()}
+    own |= set(assigned_variables(command_line_of(member.container)))
+    known = own if workload.bare else own | set(asdict(LWS_VARIABLES).values())
+    for setting in (Setting.NODES, Setting.NODE_RANK, Setting.LEADER):
+        text = member.line.value_of(setting) or ""
+        # The shell of an image may have other variables than the pod; the kubelet has none.
+        names = set(expanded_variables(text)) or {
+            name for name in _SHELL_VARIABLE.findall(text) if GROUP_VARIABLE.fullmatch(name)
+        }
+        for name in sorted(names - known):
+            yield member.field.problem(
+                f"{engine.flag(setting)} is {text}, but nothing sets {name} in these pods, so that they do not find "
+                f"each other; {_instead(known, setting)}",
+                rule=RuleId.GROUPS_MISMATCH,
+            )
+
+
+def _instead(known: Iterable[str], setting: Setting) -> str:
+    """Return what to write in place of a variable that no controller sets."""
+    ends = {Setting.NODES: "_SIZE", Setting.NODE_RANK: "_INDEX", Setting.LEADER: "_ADDRESS"}
+    names = sorted(name for name in known if name.endswith(ends[setting]) and GROUP_VARIABLE.fullmatch(name))
+    return f"use {' or '.join(names)}" if names else "set it in env"
+
+
+def _check_processes(workload: Workload) -> Iterator[Problem]:
+    """Report MPI launchers that start more processes than the group has accelerators."""
+    _, total = requested_accelerators(workload.pods)
+    for count in started_processes(workload.server.line) if total else ():
+        if count > total:
+            yield workload.server.args.problem(
+                f"MPI starts {count} processes, each with an accelerator, but a replica has {total}; start {total}, "
+                "or request more accelerators",
+                Severity.ERROR,
+                RuleId.GPUS_MISMATCH,
+            )
+
+
 def _program_without_groups(engine: Engine) -> str:
     """Return the module that cannot start a follower; empty if every program can."""
     commands = (row["instead"]["command"] for row in engine.groups if row.get("instead"))
     return next((str(command[-1]) for command in commands), "")
-
-
-def _check_world(workload: Workload, engine: Engine) -> Iterator[Problem]:
-    """Report degrees of parallelism that need more accelerators than a replica, or a pod of it, has."""
-    line, container = workload.server.line, workload.container
-    layout = _layout(workload)
-    per_pod, total = _accelerators(workload.pods)
-    if layout is None or layout.tensor is None or layout.pipeline is None or not total:
-        return
-    own = engine_line(line) or line
-    # With attention in data parallel, the copies share the accelerators of one.
-    copies = 1 if own.holds(Setting.ATTENTION_PARALLEL) else layout.data
-    world = layout.tensor * layout.pipeline
-    needed = world * copies
-    flags = [engine.flag(setting) for setting in (Setting.TENSOR_PARALLEL, Setting.PIPELINE_PARALLEL)]
-    degrees = f"{flags[0]} {layout.tensor}"
-    degrees += f", {flags[1]} {layout.pipeline}" if layout.pipeline > 1 else ""
-    degrees += f", {engine.flag(Setting.DATA_PARALLEL)} {copies}" if copies > 1 else ""
-    field = workload.server.field_of(Setting.TENSOR_PARALLEL)
-    if needed > total and not own.holds(Setting.NODES) and copies > 1 and world <= total:
-        return  # ranks of data parallelism may be in other workloads
-    if needed > total:
-        yield field.problem(
-            f"needs {needed} accelerators ({degrees}), but a replica has {total} (container {container['name']!r}), "
-            "so that the engine does not start; lower it, or request more accelerators",
-            Severity.ERROR,
-            RuleId.GPUS_MISMATCH,
-        )
-        return
-    nodes = _GroupEngine(pods=1, line=own, field=field).value(Setting.NODES)
-    # Another number of nodes than pods is reported for itself.
-    if nodes == workload.size > 1 and (world % nodes or world // nodes > per_pod):
-        yield field.problem(
-            f"{degrees} on {nodes} nodes needs {world}/{nodes} accelerators of each pod, which has {per_pod}; set "
-            "the degrees so that their product is the accelerators of all nodes",
-            Severity.ERROR,
-            RuleId.GPUS_MISMATCH,
-        )
-
-
-def _layout(workload: Workload) -> ModelLayout | None:
-    container = workload.container
-    env = container.get("env") or ()
-    variables = tuple((str(entry["name"]), str(entry["value"]) if "value" in entry else None) for entry in env)
-    settings = memory_settings_of(workload.server.line, variables, more=bool(container.get("envFrom")))
-    if not isinstance(settings, str):
-        return settings.layout
-    # Engines without a table of flags, whose degrees are read from their words.
-    line = workload.server.line
-    tensor, pipeline = line.number_of(Setting.TENSOR_PARALLEL), line.number_of(Setting.PIPELINE_PARALLEL)
-    is_unread = line.reading is None and not line.is_script and (tensor or pipeline)
-    return ModelLayout(tensor=tensor or 1, pipeline=pipeline or 1) if is_unread else None
-
-
-def _accelerators(pods: Iterable[PodDemand]) -> tuple[int, int]:
-    """Return the accelerators of the pod with the most, and of a whole replica."""
-    counts = [
-        (int(amount), int(amount) * demand.per_replica)
-        for demand in pods
-        for key, amount in demand.requests.items()
-        if is_accelerator(key)
-    ]
-    return max((count for count, _ in counts), default=0), sum(count for _, count in counts)

@@ -1,7 +1,7 @@
 """Secrets in clear text in variables and arguments, readable by everybody who may read the workload."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ...contract.findings.ids import RuleId
@@ -9,25 +9,26 @@ from ...contract.load import LoadedResource
 from ...contract.problems import Problem, Severity, field_path
 from ...contract.texts.literal_secrets import FORMED, is_literal_secret
 from ...fleet.objects import Object
-from ...fleet.rendered import Fleet, Rendered
+from ...fleet.rendered import Rendered
 
 _KEY_FLAG = re.compile(r"--?[\w-]*(?:key|token|secret|password)[= ]", re.IGNORECASE)
+_ARGUMENTS = frozenset({"args", "command", "extraArgs"})
 
 
-def check_secrets(fleet: Fleet, resources: Iterable[LoadedResource]) -> Iterator[Problem]:
+def check_secrets(items: Sequence[Rendered], resources: Iterable[LoadedResource]) -> Iterator[Problem]:
     """Warn about each variable with a secret in clear text, at the field that sets it.
 
     Args:
-        fleet: The rendered fleet.
+        items: What is created, also unchanged.
         resources: All resources: a variable may come from another resource that is referred to.
     """
     secrets = [
         (item, variable)
-        for item in fleet.rendered
+        for item in items
         for variable in _variables(item)
         if is_literal_secret(str(variable.get("name", "")), variable.get("value"))
     ]
-    arguments = [(item, found) for item in fleet.rendered for found in dict.fromkeys(_arguments(item))]
+    arguments = [(item, found) for item in items for found in dict.fromkeys(_arguments(item))]
     others = list(resources) if secrets or arguments else []
     for item, variable in secrets:
         places = (
@@ -41,12 +42,15 @@ def check_secrets(fleet: Fleet, resources: Iterable[LoadedResource]) -> Iterator
         )
 
     for item, argument in arguments:
-        places = (
-            (source, field_path(path))
+        found = [
+            (source, path)
             for source in (item.source, *others)
             for path in _texts(source.resource.wire(), argument.value, ())
-        )
-        source, path = next(places, (item.source, "spec"))
+        ]
+        # A variable may have the same value.
+        found.sort(key=lambda place: _ARGUMENTS.isdisjoint(place[1]))
+        source, steps = found[0] if found else (item.source, ("spec",))
+        path = field_path(steps)
         yield source.problem(
             path, _argument_reason(item, argument), Severity.WARNING, rule=RuleId.SECURITY_SECRET_IN_CLEAR
         )

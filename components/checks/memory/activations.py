@@ -34,6 +34,18 @@ def activation_bytes(case: MemoryCase, context: int) -> int:
     return max(forward, logits)
 
 
+def gathered_bytes(case: MemoryCase, context: int) -> int:
+    """Return the most that the experts of a rank need for the tokens of all ranks of data parallelism, in bytes.
+
+    vLLM, ``DeepGemmExperts.workspace_shapes``: two buffers with a row for each token and expert, beside the tokens
+    and the results of all ranks. Releases that compute in chunks need less.
+    """
+    shape = case.shape
+    row = max(2 * (shape.intermediate or 0), shape.hidden or 0)
+    tokens = case.tokens_at_a_time(context) * case.parallel.data
+    return 2 * tokens * ((shape.active_experts or 0) * row + (shape.hidden or 0)) * _BYTES
+
+
 def unknown_widths(shape: Shape) -> tuple[str, ...]:
     """Name the unknown widths among those that determine the size of activations."""
     widths = {"hidden size": shape.hidden, "vocabulary": shape.vocabulary, "inner width": shape.intermediate}

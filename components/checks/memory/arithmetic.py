@@ -11,11 +11,10 @@ from dataclasses import replace
 from decimal import Decimal
 
 from ...fleet.clouds import cleared_with_clouds
-from ...fleet.instances import instance
 from . import wording
 from .accelerators.choices import cheapest_types, spread_over
 from .accelerators.devices import maker_of
-from .accelerators.refusals import allowed_degrees, refusal
+from .accelerators.refusals import allowed_degrees, doubtful_division, expert_parallel_flag, refusal
 from .activations import adapter_bytes, unknown_widths
 from .cases import CheaperType, Fit, MemoryCase, MemoryVerdict, Parallel
 from .ledger import Ledger
@@ -92,12 +91,17 @@ def _judge_span(case: MemoryCase, span: SizeSpan, *, types: bool) -> MemoryVerdi
         upper, context = ledger_of(most), case.context
         parts, usable = upper.parts(context), upper.usable(context)
         margin = upper.margin(context)
-        fit = Fit.FITS if margin >= upper.error(context) else Fit.TIGHT
+        uncounted = upper.uncounted(context)
+        is_sized = margin >= upper.error(context)
+        fit = Fit.FITS if is_sized and not uncounted else Fit.TIGHT
         reason = wording.fitting(most, parts, usable, margin)
         if fit is Fit.TIGHT:
             comfortable = _comfortable_context(upper, _largest_context(upper, context))
             remedies = _remedies(most, choices, context=comfortable)
-            reason = wording.perhaps(most, parts, usable) + wording.next_step(most, remedies)
+            words = wording.perhaps(most, parts, usable)
+            if is_sized:
+                words = wording.uncounted(most, parts, usable, uncounted)
+            reason = words + wording.next_step(most, remedies)
     return MemoryVerdict(
         fit=fit,
         reason=f"{wording.estimated(spanned)}: {reason}",
@@ -111,19 +115,28 @@ def _judge_span(case: MemoryCase, span: SizeSpan, *, types: bool) -> MemoryVerdi
 
 
 def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperType, ...]) -> tuple[Fit, str]:
-    case, margin = ledger.case, ledger.margin(context)
+    case, margin = ledger.case, ledger.inside(context)
     parts, usable, error = ledger.parts(context), ledger.usable(context), ledger.error(context)
     indivisible = refusal(case)
     if indivisible:
-        return Fit.EXCEEDED, indivisible
+        return Fit.EXCEEDED, indivisible + _whole_experts(case)
     if ledger.lacks_to_load:
         return Fit.EXCEEDED, wording.loading(case, ledger.lacks_to_load) + wording.next_step(
             case, _remedies(case, types)
         )
+    beside = ledger.left_beside(context)
+    # Of weights that are too large, how much they exceed the share counts.
+    if beside is not None and beside < (ledger.error_beside(context) if margin >= 0 else 0):
+        fit = Fit.EXCEEDED if beside < 0 else Fit.TIGHT
+        comfortable = _comfortable_context(ledger, largest)
+        remedies = _remedies(case, types, context=comfortable, share=_smaller_share(ledger, context))
+        return fit, wording.beside(case, ledger.beside(context), beside) + wording.next_step(case, remedies)
     uncounted = ledger.uncounted(context)
     if margin >= error and uncounted:
         step = wording.next_step(case, _remedies(case, types, share=_smaller_share(ledger, context)))
         return Fit.TIGHT, wording.uncounted(case, parts, usable, uncounted) + step
+    if margin >= error and (doubt := doubtful_division(case)):
+        return Fit.UNKNOWN, doubt
     if margin >= error:
         return Fit.FITS, wording.fitting(case, parts, usable, margin)
     if case.shape.estimate and margin < 0 <= margin + ledger.unsure:
@@ -144,6 +157,15 @@ def _verdict(ledger: Ledger, context: int, largest: int, types: tuple[CheaperTyp
         return Fit.TIGHT, f"{reason}; the engine starts, but rejects requests longer than {largest:,} tokens"
     remedies = _remedies(case, types, context=largest, requests=_fewer_requests(ledger, context))
     return Fit.EXCEEDED, reason + wording.next_step(case, remedies)
+
+
+def _whole_experts(case: MemoryCase) -> str:
+    """Return the step that keeps experts whole, if a model then fits the same accelerators; otherwise empty."""
+    whole = replace(case, parallel=replace(case.parallel, experts=True))
+    flag = expert_parallel_flag(case)
+    if not flag or case.parallel.experts or not case.shape.experts or not _fits(whole):
+        return ""
+    return f", or add {flag}, which keeps experts whole"
 
 
 def _missing_fact(case: MemoryCase) -> str:
@@ -188,11 +210,12 @@ def ledger_of(case: MemoryCase) -> Ledger:
 
 def _fits(case: MemoryCase) -> bool:
     ledger, context = ledger_of(case), case.length or 0
-    return _is_comfortable(ledger, context) and not refusal(case) and not ledger.lacks_to_load
+    is_divided = not refusal(case) and not doubtful_division(case)
+    return _is_comfortable(ledger, context) and is_divided and not ledger.lacks_to_load
 
 
 def _is_comfortable(ledger: Ledger, context: int) -> bool:
-    return ledger.margin(context) >= ledger.error(context) and not ledger.uncounted(context)
+    return ledger.is_comfortable(context) and not ledger.uncounted(context)
 
 
 def _remedies(
@@ -203,7 +226,22 @@ def _remedies(
     requests: int = 0,
     share: Decimal | None = None,
 ) -> wording.Remedies:
-    return wording.Remedies(_spread_over_replica(case), _spread_over_node(case), context, requests, types, share)
+    return wording.Remedies(
+        spread=_spread_over_replica(case),
+        more=_spread_over_node(case),
+        context=context,
+        requests=requests,
+        types=types,
+        share=share,
+        no_videos=_without_videos(case),
+    )
+
+
+def _without_videos(case: MemoryCase) -> str:
+    """Return how to turn videos off, if a model then fits; otherwise empty."""
+    if not case.no_videos or case.encoder is None or not case.encoder.video or not case.media.has_videos:
+        return ""
+    return case.no_videos if _fits(replace(case, media=replace(case.media, videos=0))) else ""
 
 
 def _spread_over_replica(case: MemoryCase) -> Parallel | None:
@@ -232,12 +270,11 @@ def _spread_over_replica(case: MemoryCase) -> Parallel | None:
 
 def _spread_over_node(case: MemoryCase) -> Parallel | None:
     """Return the parallelism over more accelerators of the same node at which a model fits; None without one."""
-    node = instance(case.instance_type)
-    if node is None or not case.budget.cuts or case.pods > 1:
+    if not case.budget.cuts or case.pods > 1:
         return None
     degrees = allowed_degrees(case.shape, experts=case.parallel.experts)
     candidates = (Parallel(degree, experts=case.parallel.experts) for degree in degrees)
-    within = (parallel for parallel in candidates if case.per_pod < parallel.tensor <= node.accelerators)
+    within = (parallel for parallel in candidates if case.per_pod < parallel.tensor <= case.per_node)
     return next((parallel for parallel in within if _fits(spread_over(case, parallel))), None)
 
 
@@ -276,7 +313,7 @@ def _largest_context(ledger: Ledger, bound: int) -> int:
 
 def _comfortable_context(ledger: Ledger, bound: int) -> int:
     """Return the longest context up to a bound that fits without being tight; 0 if none does."""
-    return _bisect(lambda context: ledger.margin(context) >= ledger.error(context), bound)
+    return _bisect(ledger.is_comfortable, bound)
 
 
 def _bisect(holds: Callable[[int], bool], bound: int) -> int:
@@ -299,7 +336,7 @@ def _notes(case: MemoryCase, error: int) -> tuple[str, ...]:
         notes.append("the cache is an upper bound: no source says which layers cache the whole context")
     if case.shape.rounded and case.shape.weights_bytes is None:
         notes.append("the size of the weights is estimated from a rounded number of parameters")
-    if case.shape.images:
+    if case.shape.images and case.encoder is None and not case.media.is_text:
         notes.append("the memory for encoding images and audio is not included")
     if case.adapters and case.shape.experts:
         notes.append("LoRA adapters of experts are not included")

@@ -5,9 +5,15 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
 
+from ...engines.formats.faults import FormatUse
 from ...engines.memory.budget import EngineMemory as EngineMemory
+from ...engines.memory.encoders import NO_LIMITS, Encoder, MediaLimits
+from ...engines.memory.reserve import DraftKind, ServerTraits
 from ...fleet.workloads import SpreadField
-from .shapes import Shape
+from .shapes import UNQUANTIZED, Shape, heads_of
+
+NOTHING = (Decimal(0), Decimal(0))
+"""No cores and no memory: what a pod without requests needs."""
 
 
 class Fit(StrEnum):
@@ -31,13 +37,22 @@ class Parallel:
     data: int = 1
     experts: bool = False
     """Whether whole experts are distributed over tensor x data ranks (expert parallelism)."""
+    groups: int = 1
+    """Groups of the ranks of tensor parallelism, each of which computes the attention of its own requests."""
 
     @property
     def accelerators(self) -> int:
         """Accelerators of one replica."""
         return self.tensor * self.pipeline * self.data
 
+    @property
+    def attention(self) -> int:
+        """Ranks that divide the attention of a request."""
+        return max(1, self.tensor // self.groups)
 
+
+NO_ACCELERATOR = "the pods request no accelerator"
+"""Why there is no verdict on a model that runs on processors alone."""
 IDEAL_ENGINE = EngineMemory()
 """An engine that uses all memory and needs none for itself."""
 
@@ -49,6 +64,8 @@ class MemoryCase:
     Attributes:
         device: Name of the accelerator.
         device_bytes: Memory of one accelerator as the cloud's API reports it.
+        dtype: Value of the flag for the type of computation; empty if it is not set.
+        quantization: Value of the flag for the method of quantization; empty if it is not set.
         weights_dtype: Type that weights are converted to on loading; empty without conversion.
         cache_bytes: Bytes per number in the cache, such as 2, 1 or 0.5625 (q4_0 of llama.cpp).
         context: Tokens of a request with its answer; None for the model's own limit.
@@ -56,6 +73,8 @@ class MemoryCase:
         batch_tokens: Tokens of a batch; None if not set.
         draft: A smaller model on the same accelerators that proposes tokens; None without one.
         draft_tensor: Tensor parallelism of the draft model.
+        draft_kind: What proposes tokens, as far as the engine reserves memory for it.
+        graph_requests: Requests in the largest CUDA graph; None if not set.
         adapters: Number of LoRA adapters loaded at once.
         adapter_rank: Their largest rank.
         offloaded_bytes: Weights kept in host memory instead, per accelerator.
@@ -63,9 +82,14 @@ class MemoryCase:
         engine: Name of the engine, to look up its budget on other accelerators; empty if that is the same.
         tag: Image tag, which determines the engine's version.
         instance_type: Type of the nodes; empty if only the accelerator is known.
+        per_node: Accelerators of such a node.
         per_pod: Accelerators of a pod, including unused ones.
         pods: Pods of a replica that have accelerators.
+        host: Cores and bytes of memory that a pod requests.
         spread: Fields of the manifest that set the parallelism; None without any.
+        media: What requests may contain beside text.
+        encoder: The encoder of images and videos; None if the engine's table does not list it.
+        no_videos: How to turn videos off; empty if that is not possible.
     """
 
     shape: Shape
@@ -73,6 +97,8 @@ class MemoryCase:
     device_bytes: int
     parallel: Parallel = Parallel()
     budget: EngineMemory = IDEAL_ENGINE
+    dtype: str = ""
+    quantization: str = ""
     weights_dtype: str = ""
     cache_bytes: Decimal = Decimal(2)
     context: int | None = None
@@ -80,6 +106,8 @@ class MemoryCase:
     batch_tokens: int | None = None
     draft: Shape | None = None
     draft_tensor: int = 1
+    draft_kind: DraftKind = DraftKind.NONE
+    graph_requests: int | None = None
     adapters: int = 0
     adapter_rank: int = 0
     offloaded_bytes: int = 0
@@ -87,9 +115,48 @@ class MemoryCase:
     engine: str = ""
     tag: str = ""
     instance_type: str = ""
+    per_node: int = 0
     per_pod: int = 0
     pods: int = 1
+    host: tuple[Decimal, Decimal] = NOTHING
     spread: SpreadField | None = None
+    media: MediaLimits = NO_LIMITS
+    encoder: Encoder | None = None
+    no_videos: str = ""
+
+    @property
+    def downloads(self) -> tuple[Shape, ...]:
+        """The models with files of their own: heads that propose tokens are in those of the model."""
+        if self.draft is None or self.draft == heads_of(self.shape):
+            return (self.shape,)
+        return (self.shape, self.draft)
+
+    @property
+    def traits(self) -> ServerTraits:
+        """What the server computes, as far as its engine reserves memory for it."""
+        return ServerTraits(
+            batch_tokens=self.batch_tokens,
+            graph_requests=self.graph_requests,
+            has_latents=any(kind.is_latent for kind in self.shape.layers),
+            has_images=self.shape.images,
+            tower=self.shape.tower,
+            draft=self.draft_kind,
+            groups=self.parallel.groups,
+            is_simple=self.parallel.pipeline == 1 and not self.adapters,
+        )
+
+    @property
+    def formats(self) -> FormatUse:
+        """The number formats of the engine and the model."""
+        return FormatUse(
+            engine=self.engine,
+            tag=self.tag,
+            model=self.shape.name,
+            weights=self.shape.known_dtype,
+            dtype=self.dtype or (self.weights_dtype if self.weights_dtype in UNQUANTIZED else ""),
+            quantization=self.quantization,
+            experts=bool(self.shape.experts),
+        )
 
     @property
     def requests(self) -> int | None:
@@ -163,6 +230,11 @@ class MemoryVerdict:
     largest_context: int = 0
     types: tuple[CheaperType, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether a fact is missing that a verdict on accelerators needs."""
+        return self.fit is Fit.UNKNOWN and self.reason != NO_ACCELERATOR
 
     @property
     def needed(self) -> int:

@@ -23,11 +23,12 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from importlib.resources import files
 
+from ...contract.tables import load_table
 from .accelerators.devices import GIB
-from .shapes import Layers, Shape
+from .shapes import Layers, Shape, tower_size
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def shape_of(name: str) -> Shape | None:
     """Return the shape of a known model by the name of its repository; None if it is unknown."""
     rows = _rows("models.csv").get(name)
@@ -78,6 +79,7 @@ def _shape(row: Mapping[str, str], layers: tuple[Layers, ...]) -> Shape:
         block=_number(row["block"]),
         cuts=tuple(map(int, row["cuts"].split())),
         images=row["images"] == "yes",
+        tower=_tower(row["family"]) if row["images"] == "yes" else Decimal(1),
         exact=row["exact"] == "yes",
         source=row["source"],
     )
@@ -94,6 +96,17 @@ def _layers(row: Mapping[str, str]) -> Layers:
         state_bytes=_number(row["state_bytes"]) or 0,
         token_bytes=_number(row["token_bytes"]) or 0,
     )
+
+
+def _tower(family: str) -> Decimal:
+    layers, width = _towers().get(family, (24, 1024))
+    return tower_size(layers, width)
+
+
+@functools.cache
+def _towers() -> Mapping[str, tuple[int, int]]:
+    families: Mapping[str, tuple[int, int]] = load_table(__package__, "towers.yaml")["families"]
+    return families
 
 
 def _number(text: str) -> int | None:

@@ -8,7 +8,7 @@ from .configs.experts import ExpertLayers, experts_of
 from .configs.parameters import Counted, count, embeddings, is_known, replicated
 from .configs.quantization import Quantized, quantized
 from .configs.values import ConfigValues, parsed
-from .shapes import Layers, Shape
+from .shapes import Layers, Shape, tower_size
 
 _TOWERS = ("vision_config", "audio_config", "vision_tower")
 """Parts other than the text model; their parameters are not counted."""
@@ -49,7 +49,9 @@ def read_config(text: str, name: str) -> Shape:
     experts = experts_of(values, len(kinds))
     images = any(tower in whole for tower in _TOWERS)
     counted = None if images else count(values, model, kinds, experts)
-    return replace(_shape(name, values, quantized(values, whole), kinds, experts, counted), images=images)
+    shape = _shape(name, values, quantized(values, whole), kinds, experts, counted)
+    architecture = next(iter(whole.texts("architectures")), "")
+    return replace(shape, images=images, tower=_tower(whole), architecture=architecture)
 
 
 def _shape(
@@ -82,6 +84,14 @@ def _shape(
         exact=is_known(values.text("model_type")) and UNKNOWN not in kinds,
         source="its config.json",
     )
+
+
+def _tower(whole: ConfigValues) -> Decimal:
+    """Return the size of the encoder of images as SGLang reads it, which defaults to that of CLIP ViT-L/14."""
+    vision = whole.part("vision_config")
+    if vision is None:
+        return Decimal(1)
+    return tower_size(vision.maybe("num_hidden_layers") or 24, vision.maybe("hidden_size") or 1024)
 
 
 def _context(values: ConfigValues) -> int | None:

@@ -5,8 +5,13 @@ from collections.abc import Container, Iterable, Iterator
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
 from ...engines.command_line import CommandLine
+from ...engines.formats.rows import is_known
+from ...engines.memory_settings.positions import is_scaled, scaled_context
 from ...engines.memory_settings.table import memory_settings_table
+from ...engines.registry import engines
+from ...engines.scripts.commands import engine_line
 from ...engines.settings import Setting
+from .formats import setting_step
 from .shapes import Shape
 from .verdicts import WorkloadVerdict
 
@@ -22,8 +27,13 @@ def longest_context(shape: Shape, line: CommandLine, variables: Container[str] =
     table = memory_settings_table(line.engine)
     longer = table.longer_context if table else None
     # What is estimated from a name may have been trained for longer contexts than the model of that name.
-    if longer is None or shape.estimate or longer.variable in variables or line.holds(*longer.flags):
+    own = engine_line(line)
+    if longer is None or own is None or shape.estimate or longer.variable in variables:
         return None
+    if not is_known(longer.span, engines()[line.engine].version(own.tag)):
+        return None
+    if is_scaled(own):
+        return scaled_context(own, shape.max_context) if shape.max_context else None
     return shape.max_context
 
 
@@ -45,14 +55,17 @@ def check_context(judged: Iterable[WorkloadVerdict]) -> Iterator[Problem]:
         # A Secret or ConfigMap may have the variable that allows longer ones.
         if case is None or case.context is None or container.get("envFrom"):
             continue
-        variables = {entry["name"] for entry in container.get("env") or ()}
+        # vLLM and SGLang read 0 as false.
+        variables = {entry["name"] for entry in container.get("env") or () if entry.get("value") != "0"}
         longest = longest_context(case.shape, server.line, variables)
         if longest is None or case.context <= longest:
             continue
         reason = too_long(case.shape.name, server.line.engine, case.context, longest)
+        if longest != case.shape.max_context:
+            reason = reason.replace(" has a context of", ", scaled by its arguments, has a context of", 1)
         yield server.field_of(Setting.CONTEXT).problem(
-            f"{reason}; lower it to {longest}, or extend the positions as the documentation of the model describes "
-            "(RoPE scaling)",
+            f"{reason}; {setting_step(server, Setting.CONTEXT, str(longest))}, or extend the positions as the "
+            "documentation of the model describes (RoPE scaling)",
             Severity.WARNING,
             RuleId.CONTEXT_TOO_LONG,
         )

@@ -36,12 +36,17 @@ _SMALL_NAME, _MOST_OF_SMALL = 3 * 10**9, Decimal("1.7")
 _LARGE, _MOST_OF_LARGE = 10**10, Decimal("1.12")
 """Names of large models are closer: llama-30b has 32.5 billion parameters, NVIDIA-Nemotron-Nano-12B-v2-VL 13.2."""
 _TYPES: tuple[tuple[str, str, Decimal, Decimal], ...] = (
+    (r"mxfp8", "mxfp8", Decimal("8.25"), Decimal("8.5")),
     (r"nvfp4|mxfp4|fp4", "nvfp4", Decimal("4.25"), Decimal("4.5")),
-    (r"awq|gptq|w4a\d+|int4|4[-_]?bits?|bnb|nf4", "int4", Decimal(4), Decimal("4.6")),
+    (r"awq|w4a\d+|int4|4[-_]?bits?|bnb|nf4", "int4", Decimal(4), Decimal("4.6")),
+    # GPTQ has 2, 3, 4 and 8 bits (vllm quantization/gptq.py), and groups of any size: only the configuration of the
+    # model states which.
+    (r"gptq", "", Decimal("2.1"), Decimal("8.6")),
     (r"fp8|w8a\d+|int8|8[-_]?bits?", "fp8", Decimal(8), Decimal("8.5")),
     (r"bf16|fp16|f16|bfloat16|float16", "bfloat16", Decimal(16), Decimal(16)),
 )
-"""Patterns of data types: the type, and the least and most bits per parameter including scales."""
+"""Patterns of data types: the type, empty if the bits are not known, and the least and most bits per parameter
+including scales."""
 _FOUR_BIT_AT_EIGHT = re.compile(r"(gptq|awq|bnb).*(int8|8[-_]?bit)|(int8|8[-_]?bit).*(gptq|awq|bnb)", re.IGNORECASE)
 _UNNAMED_TYPES = re.compile(
     r"^(openai|deepseek-ai|moonshotai|minimaxai|xiaomimimo)/|^mistralai/(?!.*-2(?:[34]\d\d|50\d|51[01])$)|gpt-oss|kimi|minimax|mimo-v2|ministral-3|"
@@ -50,9 +55,13 @@ _UNNAMED_TYPES = re.compile(
 )
 """Publishers and models with weights of 4 or 8 bits whose names do not state it. For Mistral AI, since December 2025;
 its names end in year and month."""
-_NATIVE_FP8 = re.compile(r"^deepseek-ai/deepseek-(v3|r1)(?!-distill)", re.IGNORECASE)
+_NATIVE_FP8 = re.compile(r"^deepseek-ai/deepseek-(v3|r1)(?!-distill|.*-qwen)", re.IGNORECASE)
 """Models that are trained and published with 8 bits (README_WEIGHTS.md of deepseek-ai/DeepSeek-V3, and the cards of
 R1, V3.1 and V3.2)."""
+_BLOCKWISE_FP8 = re.compile(r"^qwen/qwen3", re.IGNORECASE)
+"""Publishers and models whose FP8 weights have a scale per block of 128 x 128 ("fine-grained fp8 quantization with
+block size of 128", model cards of Qwen3 and later); other publishers have one per channel or matrix."""
+_FP8_BLOCK = 128
 _LEAST_UNNAMED, _MOST_UNNAMED = Decimal("4.25"), Decimal(16)
 _UNNAMED_BITS = re.compile(
     r"quant|auto[-_]?round|gptqmodel|autoawq|marlin|torchao|squeezellm|compressed", re.IGNORECASE
@@ -71,13 +80,18 @@ _GGUF = re.compile(
 )
 _GGUF_LEAST, _GGUF_MOST, _GGUF_MOST_SMALL = Decimal("0.95"), Decimal("1.1"), Decimal("1.3")
 """Deviation from these bits: small models have wider matrices, qwen2-0_5b-instruct-q5_k_m.gguf 6.8 bits."""
+_DYNAMIC = re.compile(r"(?<![A-Z0-9])UD-(Q[234568])_K_XL(?![A-Z0-9_])", re.IGNORECASE)
+_DYNAMIC_BASES = {"Q2": "Q2_K", "Q3": "Q3_K_M", "Q4": "Q4_K_M", "Q5": "Q5_K_M", "Q6": "Q6_K", "Q8": "Q8_0"}
+_DYNAMIC_LEAST, _DYNAMIC_MOST = Decimal("0.85"), Decimal("1.3")
+"""Deviation of Unsloth's types from these: each layer has a type of its own. Qwen3-4B-UD-Q4_K_XL.gguf has 5.1 bits
+(2,546,339,456 bytes)."""
 _SMALL = 2 * 10**9
 _IS_GGUF = re.compile(r"gguf|(?<![a-z0-9])i?q[1-8]_[a-z0-9]", re.IGNORECASE)
 """Repositories of GGUF files, and the files themselves, by any of their types."""
 _CONTEXT = re.compile(r"(?<![a-z0-9])\d+[km](?![a-z0-9])", re.IGNORECASE)
 _MODEL_ENDING = re.compile(r"\.(gguf|bin|safetensors)$", re.IGNORECASE)
 _TYPE_WORDS = re.compile(
-    r"[-_.]?(gguf|awq|gptq|nvfp4|mxfp4|fp8(-dynamic)?|w\d+a\d+|int[48]|[48][-_]?bits?|bnb|bf16|fp16|quantized)(?=$|[-_.])",
+    r"[-_.]?(gguf|awq|gptq|nvfp4|mxfp[48]|fp8(-dynamic)?|w\d+a\d+|int[48]|[48][-_]?bits?|bnb|bf16|fp16|quantized)(?=$|[-_.])",
     re.IGNORECASE,
 )
 _WHOLE = ("bfloat16", "float16", "float32")
@@ -168,11 +182,15 @@ def _of_repository(name: str) -> Shape | None:
         return _of_file(name)
     own = name.rpartition("/")[2]
     named, least, most = _type_of(name)
-    is_open = not named and _UNNAMED_BITS.search(own)
+    is_open = not named and least == most and _UNNAMED_BITS.search(own)
     is_unnamed = not named and (_UNNAMED_TYPES.search(name) or _UNNAMED_BITS.search(name))
     like = None if is_open else _known_base(own)
-    if like is not None and (like.dtype in _WHOLE or _normalized(own) == _normalized(like.name)):
+    if like is not None and (like.dtype in _WHOLE or normalized_name(own) == normalized_name(like.name)):
         basis = f"what is known of {like.name}, which has the same name"
+        if not named and least < most and like.parameters:
+            basis += f", with {least} to {most} bits per parameter"
+            size, least_size = (int(like.parameters * bits / 8) for bits in (most, least))
+            return replace(like, dtype="", weights_bytes=size, estimate=basis, least_bytes=least_size)
         dtype = named or like.dtype
         # X-FP8 tells the layers of X, but not the type of its weights.
         if not named and like.dtype not in _WHOLE and _type_of(like.name.rpartition("/")[2])[0]:
@@ -188,39 +206,52 @@ def _of_repository(name: str) -> Shape | None:
             # The context is unknown if the name states a longer one than that of the known model.
             longer = set(_CONTEXT.findall(own.lower())) - set(_CONTEXT.findall(like.name.lower()))
             context = None if longer else like.max_context
-            return replace(like, dtype=dtype, weights_bytes=known_size, estimate=basis, max_context=context)
+            like = replace(like, dtype=dtype, weights_bytes=known_size, estimate=basis, max_context=context)
+            return _with_blocks(like) if dtype == "fp8" and _BLOCKWISE_FP8.match(name) else like
     count = _count(own)
     if count is None:
         return None
     text, low, high = count
-    if is_unnamed:
+    if is_unnamed and least == most:
         least, most = _LEAST_UNNAMED, _MOST_UNNAMED
     basis = f"{text} parameters in its name"
     span = SizeSpan(low, high, least, most, ends_are_wide=True)
     return Shape(name, span=span, estimate=basis)
 
 
+def _with_blocks(shape: Shape) -> Shape:
+    """Return a model with the blocks of its FP8 weights, and the widths that tensor parallelism divides into them."""
+    widths = {shape.intermediate or 0, *((shape.heads or 0) * kind.key_dim for kind in shape.layers)}
+    return replace(shape, block=_FP8_BLOCK, cuts=tuple(sorted(width for width in widths if width)))
+
+
 def _of_file(name: str) -> Shape | None:
     """Estimate a model from the name of a GGUF file, whose vocabulary is quantized too."""
-    kind = _GGUF.search(name)
-    if kind is None or _PARTS.search(name):
+    dynamic, kind = _DYNAMIC.search(name), _GGUF.search(name)
+    found = dynamic or kind
+    if found is None or _PARTS.search(name):
         return None
-    own = (name[: kind.start()] + name[kind.end() :]).rpartition("/")[2]
-    bits = Decimal(_GGUF_BITS[kind[1].upper()])
+    own = (name[: found.start()] + name[found.end() :]).rpartition("/")[2]
+    bits = Decimal(_GGUF_BITS[_DYNAMIC_BASES[found[1].upper()] if dynamic else found[1].upper()])
+    text = found[0].upper()
     like, count = _known_base(own), _count(own)
-    if like is not None and like.parameters and (like.dtype in _WHOLE or _normalized(own) == _normalized(like.name)):
-        most = _GGUF_MOST_SMALL if like.parameters < _SMALL else _GGUF_MOST
-        span = SizeSpan(like.parameters, like.parameters, bits * _GGUF_LEAST, bits * most)
-        basis = f"what is known of {like.name}, which has the same name, and the type {kind[1].upper()} of the file"
-        size = int(like.parameters * bits * most / 8)
-        least_size = int(span.least_parameters * span.least_bits / 8)
+
+    def span(least: int, most: int) -> SizeSpan:
+        largest = _GGUF_MOST_SMALL if least < _SMALL else _GGUF_MOST
+        deviation = (_DYNAMIC_LEAST, _DYNAMIC_MOST) if dynamic else (_GGUF_LEAST, largest)
+        return SizeSpan(least, most, bits * deviation[0], bits * deviation[1])
+
+    is_known = like is not None and (like.dtype in _WHOLE or normalized_name(own) == normalized_name(like.name))
+    if like is not None and like.parameters and is_known:
+        basis = f"what is known of {like.name}, which has the same name, and the type {text} of the file"
+        sizes = span(like.parameters, like.parameters)
+        size = int(like.parameters * sizes.most_bits / 8)
+        least_size = int(like.parameters * sizes.least_bits / 8)
         return replace(like, dtype="", weights_bytes=size, span=None, estimate=basis, least_bytes=least_size)
     if count is None:
         return None
-    text, low, high = count
-    most = _GGUF_MOST_SMALL if low < _SMALL else _GGUF_MOST
-    basis = f"{text} parameters and the type {kind[1].upper()} in its name"
-    return Shape(name, span=SizeSpan(low, high, bits * _GGUF_LEAST, bits * most), estimate=basis)
+    parameters, low, high = count
+    return Shape(name, span=span(low, high), estimate=f"{parameters} parameters and the type {text} in its name")
 
 
 def _count(name: str) -> tuple[str, int, int] | None:
@@ -262,20 +293,20 @@ def _known_base(name: str) -> Shape | None:
 
     A prefix must contain the number of parameters: DeepSeek-R1-Distill-Qwen-14B is not derived from DeepSeek-R1.
     """
-    normalized = _normalized(name)
-    exact = _bases().get(normalized)
+    own = normalized_name(name)
+    exact = _bases().get(own)
     if exact is not None:
         return exact
-    for end in reversed([match.start() for match in re.finditer(r"[-_.]", normalized)]):
-        known = _bases().get(normalized[:end])
+    for end in reversed([match.start() for match in re.finditer(r"[-_.]", own)]):
+        known = _bases().get(own[:end])
         if known is None:
             continue
-        same = _count(normalized[:end]) and _count(normalized) == _count(normalized[:end])
+        same = _count(own[:end]) and _count(own) == _count(own[:end])
         return known if same else None
     return None
 
 
-def _normalized(name: str) -> str:
+def normalized_name(name: str) -> str:
     """Normalize a name for comparison, without its data type."""
     own = _MODEL_ENDING.sub("", name.rpartition("/")[2])
     before = ""
@@ -289,5 +320,5 @@ def _bases() -> Mapping[str, Shape]:
     """Return the known models by normalized name, preferring those that are not quantized."""
     by_name: dict[str, Shape] = {}
     for shape in sorted(shapes().values(), key=lambda shape: (shape.dtype != "bfloat16", shape.name)):
-        by_name.setdefault(_normalized(shape.name), shape)
+        by_name.setdefault(normalized_name(shape.name), shape)
     return by_name

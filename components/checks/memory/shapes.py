@@ -1,8 +1,10 @@
 """The shape of a model: the size of its weights, and its layers with their key-value cache."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
+
+UNQUANTIZED = frozenset({"bfloat16", "float16", "float32"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +72,12 @@ class Shape:
         block: Size of a quantization block; None if there are none or if unknown.
         cuts: Widths that tensor parallelism must divide into whole blocks.
         images: Whether it also accepts images or audio, whose encoding takes memory that is not counted.
+        tower: Layers x width² of the encoder of images, as a multiple of those of CLIP ViT-L/14.
         exact: Whether each layer is known; otherwise the cache is an upper bound.
         source: Where the figures are from, for reports.
         estimate: What the shape is estimated from; empty if it has a source.
         span: Range of sizes, if only the name is known; None if the layers are known.
+        architecture: The class that its configuration names, which the engine must have; empty if unknown.
         least_bytes: Lower bound of the file size, if ``weights_bytes`` is an estimate.
     """
 
@@ -96,8 +100,42 @@ class Shape:
     block: int | None = None
     cuts: tuple[int, ...] = ()
     images: bool = False
+    tower: Decimal = Decimal(1)
     exact: bool = True
     source: str = ""
     estimate: str = ""
     span: SizeSpan | None = None
     least_bytes: int | None = None
+    architecture: str = ""
+
+    @property
+    def known_dtype(self) -> str:
+        """Data type of the weights; empty if it is one that models without a quantized name are assumed to have."""
+        return "" if self.estimate and self.dtype in UNQUANTIZED else self.dtype
+
+
+def tower_size(layers: int, width: int) -> Decimal:
+    """Return the size of an encoder of images, as a multiple of that of CLIP ViT-L/14."""
+    return Decimal(layers * width**2) / (24 * 1024**2)
+
+
+def heads_of(shape: Shape) -> Shape:
+    """Return the layer with which a model proposes tokens itself (MTP): about as large as one of its layers.
+
+    It has the embeddings of the model. DeepSeek-V3: 11.6 billion parameters, of 671 in 61 layers.
+    """
+    count = sum(kind.count for kind in shape.layers) or 1
+    growing = next((kind for kind in shape.layers if kind.key_dim and kind.window is None), None)
+
+    def part(size: int | None) -> int | None:
+        return None if size is None else size // count
+
+    return replace(
+        shape,
+        name=f"the heads of {shape.name}",
+        parameters=part(shape.parameters),
+        weights_bytes=part(shape.weights_bytes),
+        layers=(replace(growing, count=1),) if growing else shape.layers[:1],
+        embeddings=0,
+        replicated=0,
+    )

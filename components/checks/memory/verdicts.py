@@ -7,7 +7,6 @@ from decimal import Decimal
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
-from ...engines.memory_settings.reader import memory_settings_of
 from ...engines.settings import Setting
 from ...fleet.origins import Reporter
 from ...fleet.rendered import Fleet, Rendered
@@ -16,7 +15,16 @@ from .arithmetic import judge
 from .cases import Fit, MemoryVerdict
 from .misspelling import misspelled
 from .wording import gib, in_gib
-from .workloads.cases import Placement, ServerSpec, case_of, device_of, placement_of, spread_field
+from .workloads.cases import (
+    Placement,
+    ServerSpec,
+    case_of,
+    device_of,
+    loaded_weights,
+    no_videos_step,
+    placement_of,
+    spread_field,
+)
 from .workloads.known import KnownShapes
 
 _NO_SHAPES = KnownShapes()
@@ -87,16 +95,18 @@ def _judged(
     workload: Workload, placement: Placement, shapes: KnownShapes, cache: _Cache
 ) -> tuple[str, MemoryVerdict]:
     """Return the node type that a workload fits worst, and the verdict on it."""
-    line = workload.server.line
-    container = workload.container
-    env = container.get("env") or ()
-    variables = tuple((str(entry["name"]), str(entry["value"]) if "value" in entry else None) for entry in env)
-    settings = memory_settings_of(line, variables, more=bool(container.get("envFrom")))
+    line, settings = workload.server.line, workload.memory_settings
     if isinstance(settings, str):
         return "", MemoryVerdict(Fit.UNKNOWN, settings)
-    loaded = (settings.model, settings.draft)
-    weights = tuple(source for source in workload.server.weights if source.loaded_as in loaded)
-    server = ServerSpec(line.engine, line.tag, settings, weights, spread_field(workload.server))
+    weights = loaded_weights(workload, settings)
+    server = ServerSpec(
+        engine=line.engine,
+        tag=line.tag,
+        settings=settings,
+        weights=weights,
+        spread=spread_field(workload.server),
+        no_videos=no_videos_step(workload.server),
+    )
     key = (server, placement)
     if key not in cache:
         judged: list[tuple[str, MemoryVerdict]] = []
@@ -135,18 +145,21 @@ def check_memory(judged: Iterable[WorkloadVerdict]) -> Iterator[Problem]:
             reason = f"{reason}; the cheapest instance types that fit are {', '.join(types)}"
 
         # Report the field to change: the context, else the field that lets pods onto these nodes.
-        field: Reporter = workload.origin
+        field = node_field(workload, item.instance_type)
         if 0 < verdict.largest_context < verdict.context:
             field = workload.server.field_of(Setting.CONTEXT)
-        else:
-            fields = (
-                choice.chosen_by.origin
-                for demand in workload.pods
-                for choice in demand.choices
-                if choice.chosen_by and item.instance_type in (choice.instance_type, *choice.alternatives)
-            )
-            field = next(fields, field)
         yield field.problem(reason, severity, rule)
+
+
+def node_field(workload: Workload, instance_type: str) -> Reporter:
+    """Return the field that lets the pods of a workload onto nodes of a type; the resource if none does."""
+    fields = (
+        choice.chosen_by.origin
+        for demand in workload.pods
+        for choice in demand.choices
+        if choice.chosen_by and instance_type in (choice.instance_type, *choice.alternatives)
+    )
+    return next(fields, workload.origin)
 
 
 def fit_in_words(judged: Sequence[WorkloadVerdict]) -> str:

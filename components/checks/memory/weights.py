@@ -17,6 +17,8 @@ _WIDE = {"bfloat16": 16, "float16": 16, "float32": 32, "half": 16, "float": 32}
 _NARROW = {
     "fp8": Decimal(8),
     "int8": Decimal(8),
+    # A scale of 8 bits per block of 32 numbers (OCP Microscaling Formats 1.0).
+    "mxfp8": Decimal("8.25"),
     "nvfp4": Decimal("4.5"),
     "mxfp4": Decimal("4.25"),
     # Scales of 16 bits and zeros of 4 per group of 128 (AWQ, GPTQ); 32-bit scales per block of 64 (bitsandbytes).
@@ -28,6 +30,7 @@ _NARROW = {
 """Bits per weight of quantized types, including scales; they apply to quantized layers only."""
 _EXPERTS_ONLY = frozenset({"mxfp4"})
 _BYTE = 8
+_ATTENTION_BESIDE_EXPERTS = Decimal("0.75")
 _QUANTIZED_ERROR = Decimal("0.025")
 """Files of quantized models are up to 2.5 % larger than computed (DeepSeek-V3.2)."""
 _MIXED_ERROR = Decimal("0.12")
@@ -111,14 +114,38 @@ def rank_bytes(weights: WeightSizes, shape: Shape, parallel: Parallel, *, spread
         if parameters > 0:
             replicated = dense * min(Decimal(1), shape.replicated / parameters)
 
+    if parallel.groups > 1:
+        # Each group of ranks has the attention of its own requests, and the input embeddings.
+        attention = min(dense - replicated, _attention_bytes(dense, shape))
+        whole = attention / parallel.attention + (dense - replicated - attention) / parallel.tensor
+        ends = ends // 2 * parallel.tensor + ends // 2
+    else:
+        whole = (dense - replicated) / parallel.tensor
     ranks = parallel.tensor * parallel.data
     if not parallel.experts:
         expert_part = Decimal(1) / (ranks if spread else parallel.tensor)
     else:
         experts = shape.experts or ranks
         expert_part = Decimal(-(-experts // ranks)) / experts
-    size = replicated * stage + ((dense - replicated) * stage + ends) / parallel.tensor
+    size = (replicated + whole) * stage + Decimal(ends) / parallel.tensor
     return math.ceil(size + weights.experts * stage * expert_part)
+
+
+def _attention_bytes(dense: int, shape: Shape) -> Decimal:
+    """Return the bytes of attention among the weights that are neither experts nor embeddings.
+
+    With experts, most of the rest is attention: 11.4 of the 15.3 billion parameters of DeepSeek-V3, whose shared
+    experts have 2.6 and dense layers 1.2; 6.7 of 6.8 of Qwen3-235B-A22B. Otherwise it follows from the heads and the
+    inner width.
+    """
+    if shape.experts:
+        return dense * _ATTENTION_BESIDE_EXPERTS
+    attention = network = Decimal(0)
+    for kind in shape.layers:
+        heads = (shape.heads or 0) * (kind.key_dim + (kind.value_dim or kind.key_dim))
+        attention += kind.count * (heads + kind.kv_heads * (kind.key_dim + kind.value_dim))
+        network += kind.count * 3 * (shape.intermediate or 0)
+    return dense * attention / (attention + network) if attention else Decimal(0)
 
 
 def shares_unknown_experts(case: MemoryCase) -> bool:

@@ -34,6 +34,16 @@ def exceeding(case: MemoryCase, parts: Sequence[MemoryPart], usable: int) -> str
     return f"needs {_total(parts)}, {gib(over)} more than {_usable(case, usable)}"
 
 
+def beside(case: MemoryCase, needed: int, left: int) -> str:
+    """Describe a share that leaves too little for what is computed outside of it."""
+    share = case.budget.share if case.share is None else case.share
+    room = gib(max(0, needed + left))
+    return (
+        f"a memory share of {share} leaves {room} of {_device(case)} beside weights and cache, where activations, "
+        f"graphs and tables of requests take at least {gib(needed)}"
+    )
+
+
 def uncounted(case: MemoryCase, parts: Sequence[MemoryPart], usable: int, consumers: Sequence[Uncounted]) -> str:
     """Describe a model that fits only if consumers outside the total stay small."""
     risks = [
@@ -76,6 +86,7 @@ class Remedies(NamedTuple):
         requests: Number of concurrent requests with which it fits; 0 if fewer do not help.
         types: Instance types on which it fits, cheapest first.
         share: Smaller memory share that leaves room for the rest; None if that does not help.
+        no_videos: How to turn videos off; empty if that does not help.
     """
 
     spread: Parallel | None = None
@@ -84,6 +95,7 @@ class Remedies(NamedTuple):
     requests: int = 0
     types: tuple[CheaperType, ...] = ()
     share: Decimal | None = None
+    no_videos: str = ""
 
 
 def next_step(case: MemoryCase, remedies: Remedies) -> str:
@@ -97,6 +109,8 @@ def next_step(case: MemoryCase, remedies: Remedies) -> str:
     elif remedies.more:
         degrees = _degrees(remedies.more)
         steps.append(f"give each replica {remedies.more.accelerators} accelerators of {case.instance_type}{degrees}")
+    if remedies.no_videos:
+        steps.append(remedies.no_videos)
     if remedies.share is not None:
         steps.append(f"lower the engine's memory share to {remedies.share}")
     if remedies.requests:
@@ -106,8 +120,10 @@ def next_step(case: MemoryCase, remedies: Remedies) -> str:
     # One node of the current type is not a remedy.
     others = (choice for choice in remedies.types if choice.instance_type != case.instance_type or choice.count > 1)
     cheapest = next(others, None)
-    if cheapest is not None:
-        steps.append(f"use {instances_of(cheapest)}")
+    # A smaller share costs nothing, and what is left beside one of nearly all memory grows little with the memory.
+    if cheapest is not None and remedies.share is None:
+        is_fewer = cheapest.count == 1 == cheapest.parallel.accelerators < case.per_pod
+        steps.append(f"use {instances_of(cheapest)}" + (" (1 accelerator)" if is_fewer else ""))
     return "; " + ", or ".join(steps) if steps else ""
 
 

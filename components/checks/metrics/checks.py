@@ -257,7 +257,7 @@ def _check_scale_from_zero(scaler: Scaler, adapter: Adapter) -> Iterator[Problem
     The advice is to keep one replica, unless the autoscaler reads a metric that exists without pods: no field and no
     adapter makes one of the model's own metrics exist without them.
     """
-    if scaler.minimum > 0 or scaler.autoscaler.reads_pods:
+    if scaler.minimum > 0 or scaler.autoscaler.reads_pods or not scaler.autoscaler.maximum:
         return
     written = scaler.autoscaler
     reason = ""
@@ -289,8 +289,12 @@ def check_first_requests(fleet: Fleet, known: Iterable[Problem], scalers: Iterab
     matched = {id(scaler.autoscaler) for scaler in scalers}
     stuck = {(problem.owner, problem.path) for problem in known if problem.rule == RuleId.AUTOSCALING_FROM_ZERO}
     for _, scaler in fleet.autoscalers:
-        # The controller of an HTTPScaledObject queues requests itself.
-        if scaler.minimum > 0 or (scaler.is_written and (scaler.reads_pods or id(scaler) not in matched)):
+        # The controller of an HTTPScaledObject queues requests itself. KEDA may have been told to pause at 0.
+        if (
+            scaler.minimum > 0
+            or not scaler.maximum
+            or (scaler.is_written and (scaler.reads_pods or id(scaler) not in matched))
+        ):
             continue
         _, namespace, name = scaler.target
         problem = scaler.origin_of("minReplicas").problem(

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 HTTPS = 443
 TUNNEL_PORT = 8443
+_WIDEST = 8
+"""Prefix length of the widest range that one organization has: the legacy /8 assignments of IANA."""
 SSM_ENDPOINTS = ("ssm", "ssmmessages")
 """Interface endpoints that the Session Manager agent needs in a network without internet access (Systems Manager user
 guide, "Reference: ec2messages, ssmmessages, and other API operations"; agents need no ec2messages since 3.3.40.0)."""
@@ -54,6 +56,21 @@ def endpoint_access_problems(
             )
     if not (public or private or groups or tunnel):
         yield "public_access_cidrs", _REQUIRED
+
+
+def open_ranges(public: Sequence[str]) -> str:
+    """Return the ranges that open the public endpoint to the internet; empty if none does.
+
+    Together, adjacent ranges may be one that is wider than each of them.
+    """
+    known = []
+    for cidr in public:
+        try:
+            known.append(ipaddress.IPv4Network(cidr))
+        except ValueError:
+            continue
+    wide = [network for network in ipaddress.collapse_addresses(known) if network.prefixlen < _WIDEST]
+    return ", ".join(map(str, wide))
 
 
 def kubeconfig(

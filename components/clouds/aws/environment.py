@@ -8,6 +8,7 @@ from ...contract.clock import OLD_AFTER_MONTHS, months_before
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
 from ...fleet.cloud import NodePlan
+from ...fleet.downloads import Download
 from ...fleet.endpoints import Endpoint
 from ...fleet.images import PullThroughCache
 from ...fleet.instances import Instance
@@ -18,6 +19,7 @@ from ...fleet.objects import Object, is_balanced, tcp_ports
 from ...fleet.rendered import Fleet
 from .facts.releases import addons_date, image_date, image_release
 from .load_balancers import load_balancer_annotations
+from .monitoring import check_monitoring, check_repair
 from .names import EFA_COST, LOAD_BALANCER_CONTROLLER
 from .nodes.autoscaler import EXPANDER
 from .nodes.balanced import check_balanced_zones
@@ -28,8 +30,9 @@ from .nodes.karpenter import largest
 from .nodes.plan import NodeEnvironment, NodeGroupPlan, created, node_plan
 from .nodes.pool_rules import NODE_REPAIR, SPOT_TO_SPOT, features
 from .provider import AWS, Aws
-from .storage.checks import check_cache_zone
-from .storage.volumes import ENCRYPTED_CLASS, VOLUME_DRIVER
+from .reach import Exits, Setup, check_reach
+from .storage.checks import check_cache_zone, check_volume_zones
+from .storage.volumes import ENCRYPTED_CLASS, FORMER_CLASS, VOLUME_DRIVER
 from .subnets import range_of
 from .traffic import image_passes_gateway, weights_pass_gateway
 from .versions import check_version
@@ -59,6 +62,11 @@ class AwsEnvironment:
         system_scales: Whether the Cluster Autoscaler scales the system nodes.
         image_cache: The registry that caches images; None if images are pulled directly.
         addresses: Public addresses of the nodes, which are those of NAT gateways; None if unknown.
+        exits: The ways out of the private subnets; None if the network is not checked.
+        web_identity: Whether service accounts assume their roles with their tokens.
+        models_in_s3: Whether pods read models in S3.
+        bastion: Whether there is a bastion.
+        images: Images that the stack runs by itself.
     """
 
     region: str
@@ -76,6 +84,11 @@ class AwsEnvironment:
     image_cache: PullThroughCache | None = None
     addresses: int | None = None
     system_zones: tuple[str, ...] = ()
+    exits: Exits | None = None
+    web_identity: bool = False
+    models_in_s3: bool = False
+    bastion: bool = False
+    images: tuple[str, ...] = ()
 
     provider: ClassVar[Aws] = AWS
     # EKS has the admission plugin in every version since 1.19 (aws/containers-roadmap issue 739).
@@ -148,6 +161,11 @@ class AwsEnvironment:
             reason = "requires the cluster that has the groups; set cluster.existing: true, or remove it"
             problems.append(self.nodes.place.problem(("types", name, "ownedGroups"), reason))
         problems += check_cache_zone(groups, self.cache_zone, file)
+        # The default class of an existing cluster is unknown.
+        classes = (ENCRYPTED_CLASS, FORMER_CLASS) if self.existing else (None, ENCRYPTED_CLASS, FORMER_CLASS)
+        problems += check_volume_zones(fleet, groups, self.nodes, classes)
+        if not self.existing:
+            problems += check_repair(self.nodes, self.addons)
         problems += self.check_ages(file)
         if not self.existing or self.version_named:
             support = None if self.existing else self.support
@@ -192,6 +210,11 @@ class AwsEnvironment:
             yield from self._check_bounds(groups, file)
         if {CLUSTER_AUTOSCALER, KARPENTER}.isdisjoint(installed):
             yield from self._check_features(groups)
+
+    def check_charts(self, groups: Sequence[NodePlan], installed: Collection[str], file: str) -> Iterator[Problem]:
+        """Report charts that do not work with the nodes and add-ons; see :mod:`.monitoring`."""
+        if self.nodes is not None:
+            yield from check_monitoring(own_groups(groups), self.nodes, self.addons, installed, file)
 
     def _check_bounds(self, groups: Iterable[NodePlan], file: str) -> Iterator[Problem]:
         """Report bounds that only the Cluster Autoscaler could enforce; EKS has none (:mod:`.nodes.sizes`)."""
@@ -290,6 +313,25 @@ class AwsEnvironment:
                 "network.natGateways"
             )
             yield Problem(file, 0, "", "", "imageCache", reason, Severity.WARNING, rule=RuleId.IMAGES_FIRST_PULL)
+
+    def check_reach(self, downloads: Sequence[Download], charts: Collection[str], file: str) -> Iterator[Problem]:
+        """Report what nodes and pods cannot reach; see :func:`.reach.check_reach`."""
+        if self.exits is not None and self.nodes is not None:
+            yield from check_reach(self.setup(downloads, charts), self.exits, self.region, file)
+
+    def setup(self, downloads: Sequence[Download], charts: Collection[str]) -> Setup:
+        """Return what contacts something outside the cluster."""
+        own = tuple(Download(image, "the stack", is_image=True) for image in self.images)
+        return Setup(
+            addons=self.addons,
+            charts=charts,
+            pod_identity=not self.web_identity,
+            web_identity=self.web_identity,
+            models_in_s3=self.models_in_s3,
+            bastion=self.bastion,
+            downloads=(*downloads, *own),
+            cached=self.image_cache.registries if self.image_cache else (),
+        )
 
     def cost_notes(self, groups: Iterable[NodeGroupDemand]) -> Iterator[str]:
         """Yield a note that EFA is free of charge, if nodes have it."""

@@ -1,24 +1,34 @@
 """EC2 instance types, and the resources that a node of each type offers to pods.
 
-Each row of the CSV files names its source. Prices are on-demand Linux in us-east-1, from ``prices``.
-``eni_pods`` is computed from awslabs/amazon-eks-ami v20260714, nodeadm/internal/kubelet/instance-info.jsonl; for p3
-from aws/karpenter-provider-aws 1d927085, pkg/providers/instancetype/zz_generated.vpclimits.go.
+``general_instances.csv`` has every type without accelerators from EC2's answer to DescribeInstanceTypes; its source
+and date are in ``sources.csv``, and ``tools/refresh_instances.py`` writes both. Each row of
+``accelerated_instances.csv`` names its source, because what pods can request of the accelerators is not in that
+answer. Prices are on-demand Linux in us-east-1, from ``prices``. ``eni_pods`` of accelerated types is computed from
+awslabs/amazon-eks-ami v20260714, nodeadm/internal/kubelet/instance-info.jsonl; for p3 from
+aws/karpenter-provider-aws 1d927085, pkg/providers/instancetype/zz_generated.vpclimits.go.
 """
 
 import csv
+import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from importlib.resources import files
+from typing import Any
 
 from ...contract.tables import load_table
-from ...fleet.instances import MAX_PODS, VENDOR_RESOURCES, Instance
+from ...fleet.instances import MAX_PODS, VENDOR_RESOURCES, DescribedType, Instance, instances
 from .names import EFA_RESOURCE, NEURON_RESOURCE
+from .prices.matrices import on_demand
 
 PRICED_REGION = "us-east-1"
-"""The only region with prices in the tables."""
-_FILES = ("accelerated_instances.csv", "general_instances.csv")
-_PRICES = "prices/on_demand_us_east_1.csv"
+"""Region whose prices rank instance types in hints."""
+SUGGESTED_FAMILIES = frozenset({"c7g", "c7i", "m7g", "m7i", "r7g", "r7i"})
+"""Families without accelerators that messages suggest: those of one generation, which most regions offer.
+
+Cheaper ones are burstable, of earlier generations or in few regions, which a hint cannot weigh."""
+_LEAST_VCPU = 2
+"""Types with fewer vCPUs are few, and of earlier generations."""
 _MIB = Decimal(2**20)
 _VM_SHARE = Decimal("0.075")
 _ARM_MIB = 64
@@ -32,36 +42,89 @@ _RESERVED_CPU = (
 
 
 def instance_types() -> Iterator[Instance]:
+    yield from _accelerated()
+    yield from _general()
+
+
+def described_type(described: DescribedType) -> Instance:
+    """Return an instance type that the tables do not have, as settings describe it.
+
+    Without the addresses of its network interfaces, the most of the known types with as many vCPUs count, so that its
+    nodes do not have less memory for pods than planned.
+    """
+    pods = described.address_pods
+    if pods is None:
+        pods = max(
+            node.address_pods for node in instances().values() if node.vcpu <= max(described.vcpu, _LEAST_VCPU)
+        )
+    row = {
+        "instance_type": described.name,
+        "vcpu": str(described.vcpu),
+        "memory_gib": str(described.memory_gib),
+        "arch": described.arch,
+        "eni_pods": str(pods),
+        "efa_interfaces": str(described.fabric_interfaces),
+        "local_nvme_gb": str(described.local_nvme_gb),
+    }
+    if not described.accelerators:
+        return _instance(row, fabric_card=described.fabric_card)
+    return _instance(
+        row,
+        accelerator=described.accelerator,
+        manufacturer=described.manufacturer,
+        accelerators=described.accelerators,
+        accelerator_memory_gib=described.accelerator_memory_gib,
+        accelerator_resource=_resource(described.manufacturer),
+        fabric_card=described.fabric_card,
+    )
+
+
+def _resource(manufacturer: str) -> str | None:
+    return NEURON_RESOURCE if manufacturer == "AWS" else VENDOR_RESOURCES.get(manufacturer)
+
+
+def _accelerated() -> Iterator[Instance]:
     products = load_table(__package__, "products.yaml")
-    prices = {row["instance_type"]: Decimal(row["usd"]) for row in _rows(_PRICES)}
-    for file in _FILES:
-        for row in _rows(file):
-            family = row["instance_type"].partition(".")[0]
-            vcpu, memory_gib, arch = int(row["vcpu"]), Decimal(row["memory_gib"]), row["arch"]
-            eni_pods, efa_interfaces = int(row["eni_pods"]), int(row["efa_interfaces"])
-            accelerators, manufacturer = int(row["accelerator_count"]), row["manufacturer"]
-            resource = NEURON_RESOURCE if manufacturer == "AWS" else VENDOR_RESOURCES.get(manufacturer)
-            yield Instance(
-                name=row["instance_type"],
-                family=family,
-                vcpu=vcpu,
-                memory_gib=memory_gib,
-                arch=arch,
-                allocatable_cpu=_allocatable_cpu(vcpu),
-                allocatable_memory=_allocatable_mib(memory_gib, arch, eni_pods) * _MIB,
-                accelerator=row["accelerator"],
-                manufacturer=manufacturer,
-                accelerators=accelerators,
-                accelerator_memory_gib=Decimal(row["accelerator_memory_gib"]) if accelerators else None,
-                product=products.get(family, ""),
-                accelerator_resource=resource if accelerators else None,
-                fabric_resource=EFA_RESOURCE if efa_interfaces else "",
-                fabric_interfaces=efa_interfaces,
-                fabric_memory=_huge_pages_mib(vcpu) * _MIB if efa_interfaces else Decimal(0),
-                local_nvme_gb=int(row["local_nvme_gb"]),
-                address_pods=eni_pods,
-                usd_per_hour=prices.get(row["instance_type"]),
-            )
+    for row in _rows("accelerated_instances.csv"):
+        family = row["instance_type"].partition(".")[0]
+        accelerators, manufacturer = int(row["accelerator_count"]), row["manufacturer"]
+        yield _instance(
+            row,
+            accelerator=row["accelerator"],
+            manufacturer=manufacturer,
+            accelerators=accelerators,
+            accelerator_memory_gib=Decimal(row["accelerator_memory_gib"]),
+            product=products.get(family, ""),
+            accelerator_resource=_resource(manufacturer),
+        )
+
+
+def _general() -> Iterator[Instance]:
+    for row in _rows("general_instances.csv"):
+        yield _instance(row, is_suggested=row["instance_type"].partition(".")[0] in SUGGESTED_FAMILIES)
+
+
+def _instance(row: Mapping[str, str], **further: Any) -> Instance:  # noqa: ANN401
+    name, arch = row["instance_type"], row["arch"]
+    vcpu, memory_gib = int(row["vcpu"]), Decimal(row["memory_gib"])
+    eni_pods, efa_interfaces = int(row["eni_pods"]), int(row["efa_interfaces"])
+    usd = on_demand().cell(PRICED_REGION, name)
+    return Instance(
+        name=name,
+        family=name.partition(".")[0],
+        vcpu=vcpu,
+        memory_gib=memory_gib,
+        arch=arch,
+        allocatable_cpu=_allocatable_cpu(vcpu),
+        allocatable_memory=_allocatable_mib(memory_gib, arch, eni_pods) * _MIB,
+        fabric_resource=EFA_RESOURCE if efa_interfaces else "",
+        fabric_interfaces=efa_interfaces,
+        fabric_memory=_huge_pages_mib(vcpu) * _MIB if efa_interfaces else Decimal(0),
+        local_nvme_gb=int(row["local_nvme_gb"]),
+        address_pods=eni_pods,
+        usd_per_hour=Decimal(usd) if usd else None,
+        **further,
+    )
 
 
 def _rows(file: str) -> Iterator[dict[str, str]]:
@@ -69,6 +132,7 @@ def _rows(file: str) -> Iterator[dict[str, str]]:
     return iter(csv.DictReader(text.splitlines()))
 
 
+@functools.cache
 def _allocatable_cpu(vcpu: int) -> Decimal:
     """Return the cores that pods can request.
 
@@ -96,7 +160,8 @@ def _allocatable_mib(memory_gib: Decimal, arch: str, eni_pods: int) -> Decimal:
     sources/api/schnauzer/src/helpers.rs.
     """
     total = memory_gib * 1024 - (_ARM_MIB if arch == "arm64" else 0)
-    return total - math.ceil(total * _VM_SHARE) - (255 + 11 * max(MAX_PODS, eni_pods)) - 100
+    # Types of 1 GiB and less have not even what the node reserves.
+    return max(Decimal(0), total - math.ceil(total * _VM_SHARE) - (255 + 11 * max(MAX_PODS, eni_pods)) - 100)
 
 
 def _huge_pages_mib(vcpu: int) -> int:

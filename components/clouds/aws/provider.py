@@ -5,12 +5,13 @@ from types import MappingProxyType
 
 from ...fleet.cloud import Cloud
 from ...fleet.images import PullThroughCache
-from ...fleet.instances import instance
+from ...fleet.instances import DescribedType, Instance, instance
 from ...fleet.nodes.groups import NodeGroupDemand
 from . import transitions
 from .facts import updates
 from .facts.regions import REGION
 from .images import ACCOUNT, RegistryCache, cache_problems, region_problem
+from .instances import described_type
 from .load_balancers import NETWORK_LOAD_BALANCERS
 from .names import EFA_RESOURCE, NEURON_RESOURCE
 from .prices.tables import PRICES
@@ -61,6 +62,10 @@ class Aws:
             yield "neuron-device-plugin", f"nodes {group.name}"
         if group.efa:
             yield "efa-device-plugin", f"{EFA_RESOURCE} on nodes {group.name}"
+
+    def described_type(self, described: DescribedType) -> Instance:
+        """Return an instance type that the tables do not have."""
+        return described_type(described)
 
     def range_problem(self, cidr: str) -> str:
         """Return why an address range is invalid for a VPC; empty if it is valid."""

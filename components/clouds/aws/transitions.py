@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...contract.findings.ids import RuleId
+from ...contract.texts.outputs import shell_word
 from ...fleet.transitions import Need, RefusedChange, Store, Transition
 from .facts.eks import versions
 
@@ -86,7 +87,7 @@ buckets, hosted zones, certificates or secrets."""
 
 def removal(type_token: str, id_: str) -> str:
     """Return what a resource costs that the stack retains, and how to delete it; empty if unknown."""
-    return _REMOVALS.get(type_token, "").format(id=id_)
+    return _REMOVALS.get(type_token, "").format(id=shell_word(id_))
 
 
 _REMOVALS: Mapping[str, str] = {

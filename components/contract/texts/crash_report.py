@@ -17,13 +17,13 @@ _LONGEST = 200
 
 def report_unexpected_error(error: BaseException, folder: Path) -> str:
     """Write the traceback to a file below a folder, and return the message for the user."""
-    summary = printable(masked_text(f"{type(error).__name__}: {error}".rstrip(": ")))
+    summary = printable(masked_text(f"{type(error).__name__}: {error}".rstrip(": "), is_kept=True))
     if len(summary) > _LONGEST:
         summary = f"{summary[: _LONGEST - 3]}..."
     lines = "".join(traceback.format_exception(error))
     versions = f"{PROJECT} on Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     # Values of variables are left out and secrets are masked, because users attach the report to public issues.
-    report = masked_text(f"{versions}\ncommand: {printable(' '.join(sys.argv))}\n\n{lines}")
+    report = masked_text(f"{versions}\ncommand: {printable(' '.join(sys.argv))}\n\n{lines}", is_kept=True)
     file = _write_report(report, folder)
     request = f"This is a defect of {PROJECT}: please report it to the project"
     if file:

@@ -5,6 +5,7 @@ Apart from :mod:`.secrets`, which looks for secrets in texts and is imported onl
 
 import re
 
+from .hidden import HIDDEN
 from .secret_names import names_secret
 
 SECRET_TEXT = "[secret]"  # noqa: S105  the mask, not a password
@@ -32,11 +33,14 @@ _COUNT = re.compile(r"-?\d{1,5}(?:\.\d+)?|\d*\.\d+(?:[eE][-+]?\d+)?")
 """A number of tokens, or a price of one."""
 
 FORMS = re.compile(
-    r"(?P<pem>-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))"
+    r"(?P<pem>-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z))"
+    r"|(?P<putty>PuTTY-User-Key-File-\d:.*?(?:Private-MAC: ?[0-9a-f]+|\Z))"
+    r"|(?P<hook>(?<=://)(?:hooks\.slack\.com|(?:\w+\.)?discord(?:app)?\.com/api/webhooks|[\w.-]+\.webhook\.office\.com"
+    r"|hooks\.zapier\.com|chat\.googleapis\.com/v1/spaces)/[^\s'\"<>]+)"  # an address that needs no other credentials
     r"|(?<![\w-])(?:"
     r"hf_(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{8,}"  # Hugging Face; hf_transfer is a library
     r"|sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}"  # OpenAI, Anthropic, and providers that use the same form
-    r"|(?:AKIA|ASIA)[A-Z0-9]{16}"  # AWS
+    r"|(?:AKIA|ASIA)[A-Z0-9]{16}|ABSK[A-Za-z0-9+/]{20,}={0,2}|bedrock-api-key-[A-Za-z0-9+/=_-]{20,}"  # AWS
     r"|gh[opsur]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:pat|dt|rt|cbt|ptt|ft)-[\w-]{20,}"
     r"|xox[abeprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}"  # Slack
     r"|AIza[\w-]{30,}|ya29\.[\w-]{20,}"  # Google
@@ -54,7 +58,7 @@ FORMS = re.compile(
     re.DOTALL,
 )
 FORMED = re.compile(
-    r"-----|hf_|sk-|A[KS]IA|gh[a-z]_|github_|gl[a-z]+-|xox|xapp-|AIza|ya29|nvapi-|gsk_|r8_|pplx-|npm_|pypi-|dckr_"
+    r"-----|PuTTY|hook|googleapis|ABSK|bedrock|hf_|sk-|A[KS]IA|gh[a-z]_|github_|gl[a-z]+-|xox|xapp-|AIza|ya29|nvapi-|gsk_|r8_|pplx-|npm_|pypi-|dckr_"
     r"|[sr]k_|SG\.|hv[sb]\.|pul-|AGE-|eyJ|://[^/]*@|earer |asic "
 )
 """A cheap test: only texts that match can match ``FORMS``."""
@@ -65,7 +69,7 @@ def is_literal_secret(name: str, value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return False
     text = str(value).strip().strip("'\"")
-    if text.lower() in HARMLESS:
+    if text.lower() in HARMLESS or HIDDEN.fullmatch(text):
         return False
     if names_secret(name) and not _is_reference(text, name):
         return True

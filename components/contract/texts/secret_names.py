@@ -14,7 +14,16 @@ _PASSWORDS = frozenset(
         *("authorization", "requirepass", "masterauth"),
     }
 )
-_KEYS = frozenset({"api", "access", "account", "auth", "encryption", "master", "private", "secret", "ssh"})
+_ENDINGS = ("password", "passwd", "passphrase", "apikey")
+"""Ends of names in one word, such as PGPASSWORD."""
+_KEYS = frozenset(
+    {
+        *("api", "access", "account", "auth", "bot", "deploy", "encryption", "hmac", "jwt", "license", "master"),
+        *("private", "secret", "shared", "signing", "ssh", "storage", "subscription", "webhook"),
+    }
+)
+_SECRETS = frozenset({"client", "webhook", "signing", "app", "consumer", "shared", "jwt", "hmac", "bot"})
+"""Words before *secret* if it is the secret itself, not the name of a Secret."""
 _OTHER_KEYS = frozenset(
     {
         *("annotation", "cache", "column", "config", "dict", "field", "foreign", "group", "hash", "idempotency"),
@@ -51,18 +60,28 @@ def names_secret(name: str) -> bool:
     """Whether a variable, flag or field of this name holds a secret, rather than a reference to one."""
     last_part = str(name).rpartition("/")[2]
     words = [word.lower() for word in _WORDS.findall(last_part)]
+    while len(words) > 1 and words[-1].isdigit():  # one of several, such as API_KEY_2
+        words.pop()
     if words[-1:] == ["id"] and words[-3:-1] == ["access", "key"]:
         return True
     if not words:
         return False
     last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last in _PASSWORDS:
+    if last in _PASSWORDS or last.endswith(_ENDINGS):
         return not {"cors", "allow"} & set(words)  # CORS settings allow browsers to send credentials
     variable = name.isupper() or name.startswith("-") or "_" in name or (name[:1].isupper() and "-" in name)
+    if {"bearer", "token"} <= set(words) and variable:
+        return True
+    if variable and "-" not in name and ((last == "auth" and before) or last in ("webhook", "dsn")):
+        return True
+    if last == "headers" and "otlp" in words:  # name=value,name=value
+        return True
+    if last == "url" and before == "webhook":
+        return True
     if last == "token":
         return before not in _TOKENS_OF_TEXT and not ("max" in words or "num" in words)
     if last == "secret":  # in manifests, a field of this name refers to a Secret
-        return variable or before == "client"
+        return variable or before in _SECRETS
     if last in ("key", "keys"):
         if before in _OTHER_KEYS:
             return False

@@ -5,8 +5,12 @@ form (``hf_...``, a private key, a password in a URL), or its position in a comm
 :mod:`.secret_commands`).
 References are not secrets: ``$(HF_TOKEN)``, a path, the name of a Secret.
 
+Reports show less than that: only what is known to be harmless (:mod:`.harmless`). Everything else is replaced by its
+length and a digest (:mod:`.hidden`).
+
 - :func:`is_literal_secret`: whether a value with a given name is a secret, from :mod:`.literal_secrets`;
-- :func:`masked`, :func:`masked_text`: a value or a text with its secrets masked;
+- :func:`masked`, :func:`masked_text`: a value or a text as reports show it;
+- :func:`show_values`: turns that off for a terminal;
 - :func:`replace_secrets`, :func:`replace_in_object`: a value with each secret replaced by a callback;
 - :func:`secret_texts`: the secrets themselves, for messages that quote values in another format.
 """
@@ -15,12 +19,15 @@ import functools
 import json
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import yaml
 
+from .harmless import is_harmless, is_plain, random_spans
+from .hidden import HIDDEN, hidden
 from .literal_secrets import FORMED, FORMS, HARMLESS, REFERENCE, SECRET_TEXT, is_literal_secret
+from .positions import harmless_at, harmless_only, texts_in
 from .secret_commands import STARTS_COMMAND, credential_words, script_credentials
 from .secret_names import is_header, names_credential, names_secret
 
@@ -28,11 +35,14 @@ __all__ = [
     "SECRET_TEXT",
     "is_literal_secret",
     "masked",
+    "masked_at",
     "masked_text",
     "names_secret",
+    "quoted_texts",
     "replace_in_object",
     "replace_secrets",
     "secret_texts",
+    "show_values",
 ]
 
 Replace = Callable[[Any, Any], Any]
@@ -92,14 +102,91 @@ _ENOUGH = 4096
 """Maximum number of characters of a value that are examined, which bounds the time of the regular expressions."""
 _LONGEST_DOCUMENT = 1 << 16
 _HIDDEN = "<secret>"
-"""Replaces ``[secret]`` before parsing YAML, which would read the brackets as a list."""
+"""Replaces ``[secret]`` and hidden texts before parsing YAML, which would read the brackets as a list."""
 _ALIAS = re.compile(r"(?:^|[\s\[{,:-])\*\w")
 _SECRET_DOCUMENT = re.compile(r"\bkind['\"]?:\s*['\"]?Secret\b")
 
 
-def masked(value: Any, name: str = "") -> Any:  # noqa: ANN401  any JSON value
-    """Return a value with its secrets as ``[secret]``; ``name`` is its name, if it has one."""
-    return replace_secrets(value, lambda _, masked_value: masked_value, name)
+def masked(value: Any, name: str = "", *, files: bool = True) -> Any:  # noqa: ANN401  any JSON value
+    """Return a value as reports show it: texts that may be secrets as their length and digest.
+
+    Args:
+        value: The value.
+        name: Its name, if it has one.
+        files: Whether to hide the files of ConfigMaps as a whole, instead of the secrets that are found in them.
+    """
+    if _shows_values:
+        return value
+    harmless = harmless_only(value, hidden, files=files)
+    return _without_random(replace_secrets(harmless, lambda _, masked_value: masked_value, name))
+
+
+def masked_at(value: Any, path: Sequence[str | int], *, kind: str = "", name: str = "") -> Any:  # noqa: ANN401
+    """Return a part of an object as reports show it.
+
+    Args:
+        value: The part.
+        path: Where it is: keys, indexes, and names of items.
+        kind: Kind of the object.
+        name: Name of the variable or header that it is the value of, if the path has only the index.
+    """
+    if _shows_values:
+        return value
+    if kind == "Secret" and path and path[0] != "metadata":
+        return _all(value, lambda _, masked_value: masked_value)
+    harmless = harmless_at(value, path, kind, name, hidden)
+    key = name or next((str(step) for step in reversed(path) if step != "value" and not str(step).isdigit()), "")
+    shown = replace_secrets(harmless, lambda _, masked_value: masked_value, key)
+    return _without_random(shown, path[-1] if path else "")
+
+
+_shows_values = False
+
+
+def show_values() -> None:
+    """Show all values in the reports of this process, for a terminal that nobody else reads."""
+    global _shows_values
+    _shows_values = True
+
+
+def _without_random(value: Any, key: object = "") -> Any:  # noqa: ANN401  any JSON value
+    """Hide the parts of texts that look random."""
+    if isinstance(value, str):
+        return value if str(key).rpartition("/")[2] in _IDENTIFIERS else _hidden_spans(value, random_spans(value))
+    if isinstance(value, dict):
+        replaced = {name: _without_random(inner, name) for name, inner in value.items()}
+        return value if all(map(operator.is_, value.values(), replaced.values())) else replaced
+    if isinstance(value, list | tuple):
+        items = [_without_random(item, key) for item in value]
+        return value if all(map(operator.is_, value, items)) else items
+    return value
+
+
+_IDENTIFIERS = frozenset(
+    {
+        "pod-template-hash",
+        "controller-revision-hash",
+        "uid",
+        "revision",
+        "resourceVersion",
+        "sha",
+        "sha256",
+        "digest",
+        "fingerprint",
+    }
+)
+"""Fields that hold random texts, which are no secrets."""
+
+
+def _hidden_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return a text with these spans hidden, but for those within a hidden text."""
+    pieces, end = [], 0
+    done = [match.span() for match in HIDDEN.finditer(text)]
+    for start, stop in sorted(set(spans)):
+        if start >= end and not any(first <= start < last for first, last in done):
+            pieces += [text[end:start], hidden(text[start:stop])]
+            end = stop
+    return "".join([*pieces, text[end:]]) if pieces else text
 
 
 def secret_texts(value: Any, name: str = "") -> frozenset[str]:  # noqa: ANN401  any JSON value
@@ -110,43 +197,108 @@ def secret_texts(value: Any, name: str = "") -> frozenset[str]:  # noqa: ANN401 
         if isinstance(secret, dict):  # keys that are secrets; the values are replaced one by one
             secrets.update(key for key in secret if isinstance(key, str) and key not in masked_value)
         else:
-            secrets.update((str(secret),) if masked_value == SECRET_TEXT else _parts(str(secret)))
+            secrets.update((str(secret),) if HIDDEN.fullmatch(str(masked_value)) else _parts(str(secret)))
         return secret
 
     replace_secrets(value, remember, name)
     return frozenset(secrets)
 
 
-def masked_text(text: str, known: Iterable[str] = ()) -> str:
-    """Return a text with known secrets, and parts that look like a secret, as ``[secret]``."""
-    spellings = {form for secret in known for form in (secret, json.dumps(secret)[1:-1], repr(secret)[1:-1])}
-    for secret in sorted(spellings, key=lambda form: (-len(form), form)):
+def quoted_texts(value: Any) -> frozenset[str]:  # noqa: ANN401  any JSON value
+    """Return the texts in a manifest that messages must hide if they quote them: secrets, and what may be one."""
+    texts = set(secret_texts(value))
+
+    def remember(text: str) -> str:
+        texts.add(text)
+        parts = (*texts_in(text), *map(str.strip, text.splitlines()))
+        # A flag in a script is its name, not a value.
+        texts.update(
+            part
+            for part in parts
+            if len(part) > _SHORT and not is_harmless(part) and not (_FLAG.fullmatch(part) and is_plain(part))
+        )
+        return hidden(text)
+
+    harmless_only(value, remember)
+    return frozenset(texts)
+
+
+def masked_text(text: str, known: Iterable[str] = (), *, is_kept: bool = False) -> str:
+    """Return a text with known secrets, and parts that look like a secret, as their length and digest.
+
+    Args:
+        text: The text.
+        known: The secrets.
+        is_kept: Whether it is written to a file, which never shows values.
+    """
+    if _shows_values and not is_kept:
+        return text
+    for secret in _spellings(frozenset(known)):
         if len(secret) > _SHORT:
-            text = text.replace(secret, SECRET_TEXT)
-        elif secret:  # a short one may also be a part of a word
-            text = re.sub(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", SECRET_TEXT, text)
-    return _without(text, _assigned(text, _PROSE)) if _NAMED.search(text) else _without_forms(text)
+            text = _without_beginnings(text, secret)
+        elif secret in text:  # a short one may also be a part of a word
+            text = re.sub(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", hidden(secret), text)
+    text = _without(text, _assigned(text, _PROSE)) if _NAMED.search(text) else _without_forms(text)
+    return _hidden_spans(text, random_spans(text))
+
+
+@functools.lru_cache(maxsize=8)
+def _spellings(known: frozenset[str]) -> tuple[str, ...]:
+    """Return how messages may quote secrets, the longest first. Many messages quote the same manifest."""
+    spellings = {form for secret in known for form in (secret, json.dumps(secret)[1:-1], repr(secret)[1:-1])}
+    return tuple(sorted(filter(None, spellings), key=lambda form: (-len(form), form)))
+
+
+def _without_beginnings(text: str, secret: str) -> str:
+    """Hide a secret in a text, also where a message quotes only its beginning."""
+    if secret in text:
+        text = text.replace(secret, hidden(secret))
+    beginning = secret[:_BEGINNING]
+    if len(beginning) < _BEGINNING:
+        return text
+    start = text.find(beginning)
+    while start >= 0:
+        end = start + len(beginning)
+        while end < len(text) and end - start < len(secret) and text[end] == secret[end - start]:
+            end += 1
+        text = f"{text[:start]}{hidden(secret)}{text[end:]}"
+        start = text.find(beginning, start + 1)
+    return text
+
+
+_FLAG = re.compile(r"--[a-z][a-z_-]*", re.ASCII)
+_BEGINNING = 16
+"""Least characters of the beginning of a secret that messages hide."""
 
 
 _SHORT = 5
 
 
+_LONGEST_CACHED = 512
+"""Characters of a value of which the masked text is kept: arguments are shorter, and files would take gigabytes."""
+
+
+def _masked_value(text: str, name: str) -> str:
+    """Return the text of a value with its secrets masked; unlike messages, it is a file, a script or an argument."""
+    mask = _masked if len(text) <= _LONGEST_CACHED else _masked.__wrapped__
+    return str(mask(text, name))
+
+
 @functools.lru_cache(maxsize=1 << 13)
 def _masked(text: str, name: str) -> str:
-    """Return the text of a value with its secrets masked; unlike messages, it is a file, a script or an argument."""
     if names_secret(name) and is_literal_secret(name, text):
-        return SECRET_TEXT
+        return text if HIDDEN.fullmatch(text) else hidden(text)
     inner = _documents(text)
     secrets = secret_texts(inner) if inner is not None else frozenset[str]()
     if secrets:
         result = text
         for secret in sorted(secrets, key=lambda secret: (-len(secret), secret)):
             for line in filter(None, map(str.strip, secret.splitlines())):
-                result = re.sub(rf"(?<![\w-]){re.escape(line)}(?![\w-])", SECRET_TEXT, result)
-                result = result.replace(json.dumps(line)[1:-1], SECRET_TEXT) if len(line) > _SHORT else result
+                result = re.sub(rf"(?<![\w-]){re.escape(line)}(?![\w-])", hidden(line), result)
+                result = result.replace(json.dumps(line)[1:-1], hidden(line)) if len(line) > _SHORT else result
         lines = (line for secret in secrets for line in secret.splitlines() if len(line.strip()) > _SHORT)
         if result == text or any(line.strip() in result for line in lines):
-            return SECRET_TEXT  # the text spells a secret differently, such as with escapes
+            return hidden(text)  # the text spells a secret differently, such as with escapes
         text = result
     if not _NAMED.search(text):
         return _without_forms(text)
@@ -162,17 +314,17 @@ def _formed_key(key: Any) -> bool:  # noqa: ANN401  YAML has keys of any type
 def _without_forms(text: str) -> str:
     if not FORMED.search(text):
         return text
-    return FORMS.sub(lambda match: (match["user"] or match["scheme"] or match["basic"] or "") + SECRET_TEXT, text)
+    return _hidden_spans(text, _formed(text))
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Return a text with these spans, and all other secrets in it, as ``[secret]``."""
-    pieces, end = [], 0
+    """Return a text with these spans, and all other secrets in it, hidden; of overlapping ones, the union."""
+    merged: list[tuple[int, int]] = []
     for start, stop in sorted({*spans, *_formed(text), *_positional(text)}):
-        if start >= end:
-            pieces += [text[end:start], SECRET_TEXT]
-        end = max(end, stop)
-    return "".join([*pieces, text[end:]])
+        if merged and start < merged[-1][1]:
+            start, stop = merged[-1][0], max(merged.pop()[1], stop)
+        merged.append((start, stop))
+    return _hidden_spans(text, merged)
 
 
 def _formed(text: str) -> Iterator[tuple[int, int]]:
@@ -352,7 +504,7 @@ def _documents(text: str) -> list[Any] | None:
     if ":" not in text or _ALIAS.search(text):
         return None  # aliases may expand without limit
     try:
-        values = yaml.load_all(text.replace(SECRET_TEXT, _HIDDEN), _Reader)
+        values = yaml.load_all(HIDDEN.sub(_HIDDEN, text.replace(SECRET_TEXT, _HIDDEN)), _Reader)
         documents = [value for value in values if isinstance(value, dict | list)]
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
@@ -362,13 +514,13 @@ def _documents(text: str) -> list[Any] | None:
 def replace_secrets(value: Any, replace: Replace, name: str = "") -> Any:  # noqa: ANN401  any JSON value
     """Return a value in which each secret, and each text that contains one, is replaced by ``replace``."""
     if isinstance(value, str):
-        masked_value = _masked(value, name)
+        masked_value = _masked_value(value, name)
         return value if masked_value == value else replace(value, masked_value)
     if isinstance(value, dict):
         return _map(value, replace, name)
     if isinstance(value, list | tuple):
         return _list(value, replace, name)
-    return replace(value, SECRET_TEXT) if names_secret(name) and is_literal_secret(name, value) else value
+    return replace(value, hidden(value)) if names_secret(name) and is_literal_secret(name, value) else value
 
 
 def replace_in_object(value: dict[str, Any], replace: Replace) -> dict[str, Any]:
@@ -409,7 +561,7 @@ def _map(value: dict[str, Any], replace: Replace, name: str = "") -> dict[str, A
     )
     for key, inner in value.items():
         if type(inner) is str and key != "value" and not holds:  # the fast path of most values
-            masked_value = _masked(inner, key)
+            masked_value = _masked_value(inner, key)
             new = inner if masked_value == inner else replace(inner, masked_value)
         elif (of_secret and key in ("data", "stringData")) or (key == "auths" and isinstance(inner, dict)):
             new = _all(inner, replace)
@@ -427,7 +579,7 @@ def _map(value: dict[str, Any], replace: Replace, name: str = "") -> dict[str, A
     keys: dict[Any, Any] = {}
     for key, inner in value.items():  # YAML has keys of any type
         is_secret = holds and inner is None
-        keys[key] = key if not isinstance(key, str) else SECRET_TEXT if is_secret else _without_forms(key)
+        keys[key] = key if not isinstance(key, str) else hidden(key) if is_secret else _without_forms(key)
     if all(map(operator.eq, keys, keys.values())):
         return result
     masked_map = {keys[key]: masked(inner, name if holds else str(key)) for key, inner in value.items()}
@@ -449,7 +601,9 @@ def _all(value: Any, replace: Replace) -> Any:  # noqa: ANN401  any JSON value
         return {key: _all(inner, replace) for key, inner in value.items()}
     if isinstance(value, list):
         return [_all(inner, replace) for inner in value]
-    return value if value in (None, "", SECRET_TEXT, _HIDDEN) else replace(value, SECRET_TEXT)
+    if value in (None, "", SECRET_TEXT, _HIDDEN) or HIDDEN.fullmatch(str(value)):
+        return value
+    return replace(value, hidden(value))
 
 
 def _list(
@@ -472,8 +626,9 @@ def _list(
         if index in starts and isinstance(item, str):
             start = starts[index]
             secret = item[start:]
-            if secret.lower() not in HARMLESS and not REFERENCE.fullmatch(secret.rpartition(":")[2]):
-                result.append(replace(item, item[:start] + SECRET_TEXT))
+            is_reference = REFERENCE.fullmatch(secret.rpartition(":")[2]) or HIDDEN.search(secret)
+            if secret.lower() not in HARMLESS and not is_reference:
+                result.append(replace(item, item[:start] + hidden(secret)))
                 flag = ""
                 continue
         result.append(replace_secrets(item, replace, "" if is_flag else flag or name))

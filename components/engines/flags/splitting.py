@@ -96,11 +96,11 @@ def is_closed(table: EngineFlags, args: Sequence[str], uses: Sequence[FlagUse], 
 
 def find(table: EngineFlags, name: str, version: Version | None) -> Flag | None:
     """Return the flag for a name; argparse also accepts an unambiguous prefix."""
-    flag = table.find(name)
+    flag = table.find(name, version)
     if flag or table.style != ARGPARSE or not name.startswith("--") or name == "--":
         return flag
     start = table.dashed(name)
-    matches = [f for f in table.flags if f.span.includes(version) and any(name.startswith(start) for name in f.names)]
+    matches = [flag for flag in table.known_in(version) if any(n.startswith(start) for n in flag.names_in(version))]
     return matches[0] if len(matches) == 1 else None
 
 

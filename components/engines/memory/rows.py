@@ -4,12 +4,14 @@ All rows that apply are merged in order. The columns of a row:
 
     from, until, absent, gone: versions to which it applies (:class:`..versions.Span`).
     above, below: size of the accelerator's memory in GiB, from and up to which it applies.
-    except: accelerators to which it does not apply. ranks: minimum number of accelerators of a replica.
+    except: accelerators to which it does not apply. only: those to which it applies.
+    ranks: minimum number of accelerators of a replica.
     fixed_mib, beside_mib, spread_mib, process_mib, layer_graphs_mib, expert_graphs_mib, most_graphs_mib, image_mib:
       the sizes of :class:`.EngineMemory`, in MiB.
-    reserve: memory that the engine leaves free if its share is not set, in MiB: ``base``, plus ``per_batch_token``,
-      ``per_rank`` and ``graphs``, but ``at_least`` so much. The share is computed from it; null if the share is that
-      of ``share``.
+    reserve: memory that the engine leaves free if its share is not set (:mod:`.reserve`). The share is computed from
+      it; null if the share is that of ``share``.
+    images_share, tower_sensitivity: factor of that share for models with an encoder of images, and how much the size
+      of the encoder lowers it.
     Every other column is the attribute of :class:`.EngineMemory` with that name.
 """
 
@@ -22,11 +24,13 @@ from ...contract.tables import read_table
 from ..registry import Engine
 from ..versions import VersionSpan
 from .budget import EngineMemory
+from .reserve import NO_TRAITS, ServerTraits, reserved_mib, tower_factor
 
 _MIB = 2**20
 _GIB = 2**30
 _NONE = Decimal(0)
-_CONDITIONS = frozenset({"from", "until", "absent", "gone", "above", "below", "except", "ranks", "reserve"})
+_CONDITIONS = frozenset({"from", "until", "absent", "gone", "above", "below", "except", "only", "ranks", "reserve"})
+_SHARE_COLUMNS = (("images_share", 1), ("tower_sensitivity", 0))
 _SIZES = {
     "fixed_mib": "fixed_bytes",
     "beside_mib": "beside_bytes",
@@ -37,7 +41,7 @@ _SIZES = {
     "most_graphs_mib": "most_graphs",
     "image_mib": "image_bytes",
 }
-_DECIMALS = ("share", "share_used", "weights_share", "cache_share", "mxfp4_share")
+_DECIMALS = ("share", "share_used", "weights_share", "cache_share", "mxfp4_share", "state_ratio", "window_share")
 
 
 class Device(NamedTuple):
@@ -55,14 +59,14 @@ class Device(NamedTuple):
 
 
 @functools.lru_cache(maxsize=1024)
-def memory_of(engine: Engine, tag: str, device: Device, batch_tokens: int | None = None) -> EngineMemory | None:
+def memory_of(engine: Engine, tag: str, device: Device, traits: ServerTraits = NO_TRAITS) -> EngineMemory | None:
     """Return how an engine uses memory; None if that is unknown.
 
     Args:
         engine: The engine.
         tag: Version tag of its image (:meth:`Engine.version_tag`).
         device: Its accelerators.
-        batch_tokens: Tokens computed at a time, if the command line sets them.
+        traits: What the server computes.
     """
     merged: dict[str, Any] = {}
     reserve: dict[str, Any] = {}
@@ -73,6 +77,7 @@ def memory_of(engine: Engine, tag: str, device: Device, batch_tokens: int | None
             and row.get("above", 0) * _GIB <= device.memory
             and ("below" not in row or device.memory < row["below"] * _GIB)
             and device.name not in row.get("except", ())
+            and device.name in row.get("only", (device.name,))
             and row.get("ranks", 1) <= device.ranks
         )
         if applies:
@@ -80,6 +85,7 @@ def memory_of(engine: Engine, tag: str, device: Device, batch_tokens: int | None
             reserve = {} if row.get("reserve", reserve) is None else reserve | row.get("reserve", {})
     if not merged:
         return None
+    images_share, sensitivity = (Decimal(str(merged.pop(column, default))) for column, default in _SHARE_COLUMNS)
     attributes: dict[str, Any] = {}
     for column, value in merged.items():
         if column in _SIZES:
@@ -87,9 +93,15 @@ def memory_of(engine: Engine, tag: str, device: Device, batch_tokens: int | None
         else:
             attributes[column] = Decimal(str(value)) if column in _DECIMALS else value
     memory = EngineMemory(**attributes)
-    if batch_tokens is not None:
-        memory = memory._replace(batch_tokens=batch_tokens)
-    return memory._replace(share=_unreserved_share(reserve, device, memory)) if reserve else memory
+    if traits.batch_tokens is not None:
+        memory = memory._replace(batch_tokens=traits.batch_tokens)
+    if traits.graph_requests is not None:
+        memory = memory._replace(graph_requests=traits.graph_requests)
+    if reserve:
+        memory = memory._replace(share=_unreserved_share(reserve, device, memory, traits))
+    if memory.share is not None:
+        memory = memory._replace(share=memory.share * tower_factor(images_share, sensitivity, traits))
+    return memory
 
 
 @functools.cache
@@ -98,12 +110,12 @@ def _rows(engine: Engine) -> tuple[Mapping[str, Any], ...]:
     return tuple(read_table(file)["rows"]) if file.is_file() else ()
 
 
-def _unreserved_share(reserve: Mapping[str, Any], device: Device, memory: EngineMemory) -> Decimal:
+def _unreserved_share(
+    reserve: Mapping[str, Any], device: Device, memory: EngineMemory, traits: ServerTraits
+) -> Decimal:
     """Return the share of memory that is not reserved, rounded as the engine does."""
-    sizes = {name: Decimal(str(value)) for name, value in reserve.items()}
-    tokens = max(Decimal(memory.batch_tokens or 0), sizes.get("tokens_at_least", _NONE))
-    reserved = sizes["base"] + sizes.get("per_batch_token", _NONE) * tokens
-    reserved += sizes.get("per_rank", _NONE) * device.ranks + sizes.get("graphs", _NONE)
     total = Decimal(device.memory) / _MIB
-    share = (total - max(reserved, sizes.get("at_least", _NONE))) / total
-    return max(_NONE, share.quantize(Decimal("0.001")))
+    reserved = reserved_mib(
+        reserve, traits, ranks=device.ranks, tokens=memory.batch_tokens or 0, graph=memory.graph_requests
+    )
+    return max(_NONE, ((total - reserved) / total).quantize(Decimal("0.001")))

@@ -16,6 +16,7 @@ class ModelLayout(NamedTuple):
         tensor: Tensor parallel size; None for all accelerators.
         pipeline: Pipeline parallel size; None for all accelerators.
         experts: Whether experts are distributed rather than split.
+        groups: Groups of ranks that run attention in data parallel.
         shares: Shares of the accelerators, if they are unequal.
         layers: Number of layers on accelerators; None for all.
         expert_layers: Number of layers whose experts stay in host memory; None for all.
@@ -27,6 +28,7 @@ class ModelLayout(NamedTuple):
     pipeline: int | None = 1
     data: int = 1
     experts: bool = False
+    groups: int = 1
     shares: tuple[Decimal, ...] = ()
     layers: int | None = None
     expert_layers: int | None = 0
@@ -56,7 +58,10 @@ def model_layout(settings: SettingsReader) -> ModelLayout:
             tensor, pipeline = 1, (None if mode == "layer" else 1)
 
     cache_on_gpu = settings.text(Setting.CACHE_ON_GPU) in (None, "") or settings.is_on(Setting.CACHE_ON_GPU)
-    data = settings.number(Setting.DATA_PARALLEL) or 1
+    data, groups = settings.number(Setting.DATA_PARALLEL) or 1, 1
+    if settings.is_on(Setting.ATTENTION_PARALLEL):
+        # Its ranks are those of tensor parallelism, not further ones.
+        data, groups = 1, data
     # Some engines have a switch for expert parallelism, others take the number of ranks.
     ranks = settings.text(Setting.EXPERT_PARALLEL) or ""
     if ranks.isdecimal():
@@ -82,6 +87,7 @@ def model_layout(settings: SettingsReader) -> ModelLayout:
         pipeline=pipeline,
         data=data,
         experts=experts,
+        groups=groups,
         shares=shares,
         layers=layers,
         expert_layers=expert_layers,

@@ -7,12 +7,16 @@ from typing import NamedTuple
 
 from ..command_line import CommandLine
 from ..flags.values import is_filled_later, json_object
+from ..memory.encoders import MediaLimits
+from ..memory.reserve import DraftKind
 from ..numbers import parse_int
 from ..scripts.commands import engine_line
 from ..served.adapters import adapters_of
 from ..served.names import positional
 from ..settings import Setting
 from .layout import ModelLayout, model_layout, offloads_to_host
+from .media import media_limits
+from .positions import overrides_positions_only
 from .settings import (
     OFF,
     FlagValues,
@@ -51,6 +55,8 @@ class MemorySettings:
 
     Attributes:
         model: Repository, folder, file, or URL of the weights.
+        dtype: Value of the flag for the type of computation; empty if it is not set.
+        quantization: Value of the flag for the method of quantization; empty if it is not set.
         converted: Type to which the weights are converted; empty if they are not.
         quantized: Whether the weights must already be quantized.
         bits: Least and most bits per parameter of such weights; None if the method has several widths.
@@ -59,13 +65,21 @@ class MemorySettings:
         share: Share of the memory that may be used; None if not set.
         offloads_to_host: Whether weights that do not fit stay in host memory.
         draft: Draft model for speculative decoding; empty without one.
+        draft_kind: What proposes tokens, as far as the engine reserves memory for it.
         draft_tensor: Tensor parallel size of the draft model; None if equal to that of the model.
         adapters: Maximum number of adapters in memory.
         adapter_rank: Their maximum rank.
         graphs: Whether it may use CUDA graphs.
+        graph_requests: Requests in the largest CUDA graph; None if not set.
+        states: Number of fixed states that it keeps; None if not set.
+        state_ratio: Memory of these states, as a multiple of that of the rest of the cache; None if not set.
+        prefix_caching: Whether it keeps the cache of earlier requests.
+        media: What requests may contain beside text.
     """
 
     model: str
+    dtype: str = ""
+    quantization: str = ""
     converted: str = ""
     quantized: bool = False
     bits: tuple[Decimal, Decimal] | None = None
@@ -77,10 +91,16 @@ class MemorySettings:
     layout: ModelLayout = field(default_factory=ModelLayout)
     offloads_to_host: bool = False
     draft: str = ""
+    draft_kind: DraftKind = DraftKind.NONE
     draft_tensor: int | None = None
     adapters: int = 0
     adapter_rank: int = 0
     graphs: bool = True
+    graph_requests: int | None = None
+    states: int | None = None
+    state_ratio: Decimal | None = None
+    prefix_caching: bool = True
+    media: MediaLimits = field(default_factory=MediaLimits)
 
 
 def memory_settings_of(line: CommandLine, variables: Variables = (), *, more: bool = False) -> MemorySettings | str:
@@ -128,7 +148,8 @@ def _memory_settings(
         both = _cache_type_bytes(settings, Setting.CACHE_TYPE)
         key_bytes = _cache_type_bytes(settings, Setting.CACHE_TYPE_K)
         value_bytes = _cache_type_bytes(settings, Setting.CACHE_TYPE_V)
-        is_four_bytes = settings.text(Setting.DTYPE) in _FOUR_BYTES
+        dtype = settings.text(Setting.DTYPE) or ""
+        is_four_bytes = dtype in _FOUR_BYTES
         default_bytes = both or Decimal(4 if is_four_bytes else 2)
 
         converted, quantized = "float32" if is_four_bytes else "", False
@@ -138,6 +159,8 @@ def _memory_settings(
             quantized = not converted
         return MemorySettings(
             model=model,
+            dtype=dtype,
+            quantization=settings.text(Setting.QUANTIZATION) or "",
             converted=converted,
             quantized=quantized,
             bits=table.bits.get(method) if method and quantized else None,
@@ -149,10 +172,16 @@ def _memory_settings(
             layout=model_layout(settings),
             offloads_to_host=offloads_to_host(settings),
             draft=draft,
+            draft_kind=_draft_kind(settings, draft),
             draft_tensor=draft_tensor,
             adapters=most_adapters,
             adapter_rank=adapter_rank,
             graphs=not settings.is_on(Setting.NO_GRAPHS),
+            graph_requests=settings.number(Setting.GRAPH_REQUESTS),
+            states=settings.number(Setting.STATES),
+            state_ratio=settings.decimal(Setting.STATE_RATIO),
+            prefix_caching=not settings.is_on(Setting.NO_PREFIX_CACHING),
+            media=media_limits(settings),
         )
     except UnclearError as error:
         return str(error)
@@ -165,7 +194,8 @@ def _model(settings: SettingsReader, stray: str) -> str:
     if is_filled_later(model):
         raise UnclearError(f"the model is {model}, which is filled in later")
     for setting in _CONFIG_OVERRIDES:
-        if settings.text(setting) is not None:
+        text = settings.text(setting)
+        if text is not None and not (setting is Setting.MODEL_CONFIG and overrides_positions_only(text)):
             raise UnclearError(f"{settings.named(setting)} overrides the configuration of the model")
     return model
 
@@ -191,8 +221,11 @@ def _request_limits(settings: SettingsReader) -> RequestLimits:
             return RequestLimits(None, is_open=True, sequences=sequences)
     if context is not None and context < 1:
         context = None
-    if context is None and settings.text(Setting.ROPE_SCALING):
-        raise UnclearError(f"{settings.named(Setting.ROPE_SCALING)} changes the context of the model")
+    scaling = next(
+        (setting for setting in (Setting.ROPE_SCALING, Setting.MODEL_CONFIG) if settings.text(setting)), None
+    )
+    if context is None and scaling:
+        raise UnclearError(f"{settings.named(scaling)} changes the context of the model")
     if not settings.table.shared_context:
         return RequestLimits(context, sequences=sequences)
     sequences = sequences or 1
@@ -200,6 +233,12 @@ def _request_limits(settings: SettingsReader) -> RequestLimits:
 
 
 def _batch_tokens(settings: SettingsReader) -> int | None:
+    if settings.table.engine.flag(Setting.CHUNK_TOKENS):
+        # A batch has at most one chunk of tokens; without chunks, those of all new prompts.
+        chunk = settings.number(Setting.CHUNK_TOKENS)
+        if chunk is None or chunk > 0:
+            return chunk
+        return settings.number(Setting.BATCH_TOKENS) or settings.table.batch_without_chunks
     tokens = settings.number(Setting.MICRO_BATCH_TOKENS) or settings.number(Setting.BATCH_TOKENS)
     if tokens or not settings.number(Setting.INPUT):
         return tokens
@@ -222,6 +261,14 @@ def _draft_model(settings: SettingsReader) -> tuple[str, int | None]:
         return "", None
     tensor = document.get(keys["tensor"])
     return model, tensor if isinstance(tensor, int) and not isinstance(tensor, bool) and tensor > 0 else None
+
+
+def _draft_kind(settings: SettingsReader, draft: str) -> DraftKind:
+    """Return what proposes tokens; engines that read it from JSON reserve nothing for it."""
+    method = (settings.text(Setting.DRAFT_METHOD) or "").upper()
+    if method in settings.table.draft_heads:
+        return DraftKind.HEADS
+    return DraftKind.MODEL if draft and method in settings.table.draft_models else DraftKind.NONE
 
 
 def _adapter_limits(settings: SettingsReader, count: int) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """Reads single settings of a server: from the flags of its command line, else from its variables."""
 
 import functools
+import json
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import NoReturn
@@ -13,6 +14,8 @@ from ..settings import Setting
 from ..versions import ANY, VersionSpan
 from .table import MemorySettingsTable
 
+_BY_KEY = (Setting.SPECULATION, Setting.MODEL_CONFIG, Setting.MEDIA_LIMITS, Setting.MEDIA_OPTIONS)
+"""Settings with JSON, of which single keys may be set."""
 OFF = "off"
 """The value of a switch that is turned off."""
 Variables = tuple[tuple[str, str | None], ...]
@@ -116,6 +119,9 @@ def flag_values(line: CommandLine, reading: EngineReading) -> FlagValues:
             continue
         is_off = bool(use.flag.negatives) and reading.table.dashed(use.name) in use.flag.negatives
         values[setting] = OFF if is_off else line.first_value(use) or ""
+    for setting in _BY_KEY:
+        if any(use.dotted for use, _ in line.json_uses(setting)):
+            values[setting] = json.dumps(line.document_of(setting))
     return tuple(values.items())
 
 
@@ -132,15 +138,14 @@ def argument_index(line: CommandLine, setting: Setting) -> int | None:
 
 
 def unclear_flag(reading: EngineReading, table: MemorySettingsTable) -> str:
-    """Return why flags make the memory use unknown: by their effect, or as single keys of JSON; else empty."""
-    known = _settings(reading.table)
+    """Return why flags make the memory use unknown, by their effect; else empty."""
     for use in reading.uses:
         if use.flag is None:
             continue
-        if use.flag.name in table.unclear:
+        clear = table.clear_values.get(use.flag.name, ())
+        last = use.flag.normalized(use.values[-1].text, reading.version) if use.values else None
+        if use.flag.name in table.unclear and last not in clear:
             return f"{use.flag.name} {table.unclear[use.flag.name]}"
-        if use.dotted and known.get(use.flag.name) in (Setting.SPECULATION, Setting.MODEL_CONFIG):
-            return f"{use.name} sets a single key of JSON"
     return ""
 
 

@@ -7,16 +7,23 @@ contexts: default tokens of a request by version (from, until); null if the engi
   Without a row it is the context of the model.
 single_files: whether it loads single files of a repository, whose sizes the catalog does not have.
 longer_context: set for engines that do not start with a context above that of the model's configuration: the variable
-  that allows it, and the flags that change the configuration.
+  that allows it; from, absent, until: versions that refuse it.
+host_cache: default size of a second cache in host memory, as a multiple of that on the accelerator (ratio), by
+  version (from, until).
+shared_memory: whether a process for each accelerator exchanges data through /dev/shm.
 shared_context: whether the context is divided among the concurrent requests.
 cache: bytes per number in the KV cache, by type.
 converts: type to which weights are converted while they are loaded, by quantization; other methods convert nothing.
 bits: least and most bits per parameter, with scales, of weights of a quantization that has one width.
 whole_cache: cache types that mean the type of the weights.
+batch_without_chunks: tokens of a batch if prompts are not cut into chunks, by default.
+draft_heads, draft_models: methods of speculative decoding for which the engine reserves memory: with heads of the
+  model, and with a model of its own.
 adapters: default number (most) and rank; a rank of null is that of the adapters themselves.
 speculation: keys of the JSON: model, tensor and method; own are the methods without a draft model, heads those with
   additional heads.
 unclear, unclear_variables: flags and variables that make the memory use unknown, with the reason.
+clear_values: values of unclear flags with which it stays known.
 all_layers: versions that put all layers on accelerators by default (from).
 adapts: versions that keep layers that do not fit in host memory by default (from).
 batch_of_input: versions whose default number of tokens computed at a time is the maximum input (from, until).
@@ -53,8 +60,8 @@ class DefaultContext(NamedTuple):
 class LongerContext(NamedTuple):
     """What lets an engine start with a context above that of the model's configuration."""
 
+    span: VersionSpan
     variable: str
-    flags: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,16 +73,22 @@ class MemorySettingsTable:
     spread: Spread = Spread.ONE
     contexts: tuple[DefaultContext, ...] = ()
     longer_context: LongerContext | None = None
+    host_cache: tuple[tuple[VersionSpan, Decimal], ...] = ()
+    shared_memory: bool = False
     shared_context: bool = False
     single_files: bool = False
     cache: Mapping[str, Decimal] = field(default_factory=dict)
     whole_cache: tuple[str, ...] = ()
     converts: Mapping[str, str] = field(default_factory=dict)
     bits: Mapping[str, tuple[Decimal, Decimal]] = field(default_factory=dict)
+    batch_without_chunks: int | None = None
+    draft_heads: tuple[str, ...] = ()
+    draft_models: tuple[str, ...] = ()
     adapters: Mapping[str, int | None] = field(default_factory=dict)
     speculation: Mapping[str, Any] = field(default_factory=dict)
     unclear: Mapping[str, str] = field(default_factory=dict)
     unclear_variables: Mapping[str, str] = field(default_factory=dict)
+    clear_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     all_layers: VersionSpan | None = None
     adapts: VersionSpan | None = None
     batch_of_input: VersionSpan | None = None
@@ -89,6 +102,10 @@ def memory_settings_table(engine: str) -> MemorySettingsTable | None:
     """Return the table of an engine; None if it has none."""
     known = engines().get(engine)
     return _read(known) if known else None
+
+
+def _longer_context(row: Mapping[str, Any]) -> LongerContext:
+    return LongerContext(VersionSpan.from_row(row), row["variable"])
 
 
 @functools.cache
@@ -106,7 +123,11 @@ def _read(engine: Engine) -> MemorySettingsTable | None:
         },
         spread=Spread(facts.get("spread", Spread.ONE)),
         contexts=tuple(DefaultContext(VersionSpan.from_row(row), row["tokens"]) for row in facts.get("contexts", ())),
-        longer_context=LongerContext(longer["variable"], tuple(longer["flags"])) if longer else None,
+        longer_context=_longer_context(longer) if longer else None,
+        host_cache=tuple(
+            (VersionSpan.from_row(row), Decimal(str(row["ratio"]))) for row in facts.get("host_cache", ())
+        ),
+        shared_memory=facts.get("shared_memory", False),
         shared_context=facts.get("shared_context", False),
         single_files=facts.get("single_files", False),
         cache={str(name): Decimal(str(number)) for name, number in facts.get("cache", {}).items()},
@@ -116,10 +137,14 @@ def _read(engine: Engine) -> MemorySettingsTable | None:
             method: (Decimal(str(least)), Decimal(str(most)))
             for method, (least, most) in facts.get("bits", {}).items()
         },
+        batch_without_chunks=facts.get("batch_without_chunks"),
+        draft_heads=tuple(facts.get("draft_heads", ())),
+        draft_models=tuple(facts.get("draft_models", ())),
         adapters=facts.get("adapters", {}),
         speculation=facts.get("speculation", {}),
         unclear=facts.get("unclear", {}),
         unclear_variables=facts.get("unclear_variables", {}),
+        clear_values={flag: tuple(values) for flag, values in facts.get("clear_values", {}).items()},
         **{
             name: VersionSpan.from_row(facts[name])
             for name in ("all_layers", "adapts", "batch_of_input")

@@ -1,13 +1,11 @@
 """Reads the KV cache transfer settings of a command line."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..command_line import CommandLine
-from ..flags.splitting import FlagUse
-from ..flags.values import is_filled_later, json_object
+from ..flags.values import is_filled_later
 from ..scripts.commands import engine_line
 from ..settings import Setting
 from ..versions import Version
@@ -83,10 +81,7 @@ def transfer_of(line: CommandLine) -> Transfer | None:
     uses = list(own.json_uses(Setting.TRANSFER))
     if not uses:
         return None
-    dotted = [(use, text) for use, text in uses if use.dotted]
-    # vLLM merges single keys into one document, which it appends to the arguments, so that it takes precedence over
-    # the document in one argument (FlexibleArgumentParser.parse_args).
-    document = _document_of_keys(dotted) if dotted else json_object(uses[-1][1])
+    document = own.document_of(Setting.TRANSFER)
     if document is None:
         return Transfer(table, version, is_open=True)
     return transfer_of_document(table, version, document)
@@ -115,34 +110,6 @@ def transfer_of_document(table: TransferTable, version: Version | None, document
         is_plugin=is_plugin,
         is_open=any(is_filled_later(str(document.get(key) or "")) for key in keys.values()),
     )
-
-
-def _document_of_keys(uses: list[tuple[FlagUse, str]]) -> dict[str, Any]:
-    """Merge single keys, such as ``--flag.a.b 1`` and ``--flag.c+ x``, which appends to a list."""
-    document: dict[str, Any] = {}
-    for use, text in uses:
-        *path, last = use.name.split(".")[1:]
-        parent = document
-        for key in path:
-            child = parent.get(key)
-            if not isinstance(child, dict):
-                child = parent[key] = {}
-            parent = child
-        if last.endswith("+"):
-            key = last.removesuffix("+")
-            earlier = parent.get(key)
-            items = earlier if isinstance(earlier, list) else []
-            parent[key] = [*items, *map(_value, text.split(","))]
-        else:
-            parent[last] = _value(text)
-    return document
-
-
-def _value(text: str) -> Any:  # noqa: ANN401 - whatever JSON holds
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
 
 
 def _rdma(carrier: Transfer, variables: Mapping[str, str]) -> tuple[Rdma, TransportRow | None]:

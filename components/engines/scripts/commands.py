@@ -1,11 +1,18 @@
 """Finds the engine's command line in the text of a script, for reading only."""
 
+import itertools
+import re
 import shlex
 from collections.abc import Iterator
 
 from ..command_line import CommandLine
 
+_SETTERS = ("export", "exec", "env")
+"""Words before assignments of variables."""
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.ASCII | re.DOTALL)
+_LAUNCHERS, _PROCESSES = ("mpirun", "mpiexec"), ("-n", "-np", "--np")
 _JOINED = "\\\n"
+_PARAMETERS = ("$@", "$*")
 _ENDS = ";&|\n"
 """Characters that end a command; not parentheses, which may belong to ``$(NAME)``."""
 
@@ -27,11 +34,36 @@ def engine_line(line: CommandLine) -> CommandLine | None:
     return last
 
 
+def assigned_variables(line: CommandLine) -> dict[str, str]:
+    """Return the variables that a script sets before it ends, each with its unexpanded value."""
+    found: dict[str, str] = {}
+    for command in commands_of(line):
+        if command[:1] == ["unset"]:
+            found = {name: value for name, value in found.items() if name not in command}
+        for word in itertools.takewhile(lambda word: word in _SETTERS or _ASSIGNMENT.fullmatch(word), command):
+            name, joint, value = word.partition("=")
+            if joint:
+                found[name] = value
+    return found
+
+
+def started_processes(line: CommandLine) -> Iterator[int]:
+    """Yield the numbers of processes that MPI launchers in a command line or script start."""
+    for command in (line.words, *commands_of(line)):
+        names = [word.rpartition("/")[2] for word in command]
+        place = next((place for place, name in enumerate(names) if name in _LAUNCHERS), len(names))
+        for option, value in itertools.pairwise(command[place + 1 :]):
+            if option in _PROCESSES and value.isascii() and value.isdecimal():
+                yield int(value)
+                break
+
+
 def commands_of(line: CommandLine) -> Iterator[list[str]]:
     """Yield the commands of a script, each split into words; stops at the first syntax error."""
     place = line.script
     if not place:
         return
+    own = line.words[place + 2 :]
     reader = shlex.shlex(line.words[place].replace(_JOINED, " "), posix=True, punctuation_chars=_ENDS)
     reader.whitespace_split = True
     reader.whitespace = " \t\r"
@@ -41,9 +73,11 @@ def commands_of(line: CommandLine) -> Iterator[list[str]]:
             if word and not word.strip(_ENDS):
                 yield command
                 command = []
+            elif word in _PARAMETERS:
+                command += own  # the words after the script, the first of which is its name
             else:
                 command.append(word)
     except ValueError:
         return
     yield command
-    yield list(line.words[place + 2 :])
+    yield list(own)

@@ -39,6 +39,11 @@ class GeneratedOrigin:
         field, prefix = self.field_map(path)
         return self.owner.problem(field, f"{prefix}{reason}", severity, rule)
 
+    def written(self, path: str) -> str:
+        """Return the field of the owner's manifest."""
+        field, _ = self.field_map(path)
+        return self.owner.written(field)
+
 
 @dataclass(slots=True)
 class GeneratedFindings(Findings):
@@ -78,6 +83,10 @@ class Generated(LoadedResource):
     ) -> Problem:
         """Return a problem at the owner's field."""
         return self.origin.problem(path, reason, severity, rule)
+
+    def written(self, path: str) -> str:
+        """Return the field of the owner's manifest."""
+        return self.origin.written(path)
 
 
 def origin_of(source: LoadedResource) -> ProblemSource:

@@ -6,7 +6,8 @@ from typing import Any
 
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
-from ...engines.shell import script_words
+from ...contract.texts.vocabulary import Vocabulary, register_vocabulary
+from ...engines.shell import is_script_of, script_words
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache, Options
 from ...fleet.serving import stricter_settings
@@ -43,6 +44,7 @@ if [ -f "$marker" ]; then echo "weights are complete: $marker"; exit 0; fi
 "$@" && touch "$marker"
 """
 """Loads unless an earlier load is complete; a lock serializes pods that share the cache (llmaz spec 6.1)."""
+register_vocabulary(lambda: Vocabulary(is_script=lambda text: is_script_of(text, (_LOAD_ONCE, _FOLDER_LOAD))))
 
 
 def mount_models(spec: Object, claim: Claim, options: Options, findings: Findings) -> None:

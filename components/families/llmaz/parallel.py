@@ -1,4 +1,4 @@
-"""Tensor and pipeline parallelism from a flavor's params (design decision 6, llmaz spec 2.9)."""
+"""Tensor and pipeline parallelism from a flavor's params (decision 58, llmaz spec 2.9)."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -14,9 +14,6 @@ from ...fleet.flavors import Flavor
 from ...fleet.instances import instance
 from .backend import ChosenBackend
 from .flavors import param
-
-_SPLITS = (Setting.TENSOR_PARALLEL, Setting.PIPELINE_PARALLEL, Setting.DATA_PARALLEL, Setting.SHARDED)
-"""Settings that use several accelerators."""
 
 
 class Parallelism(NamedTuple):
@@ -128,23 +125,6 @@ def check_parallelism(parallelism: Parallelism, backend: ChosenBackend, path: st
             findings.error(
                 "spec.backendRuntimeConfig.args", f"{reason}; remove one of the two", RuleId.FLAGS_CONTRADICTED
             )
-
-
-def check_use(
-    parallelism: Parallelism, flavor: Flavor | None, backend: ChosenBackend, path: str, findings: Findings
-) -> None:
-    """Warn of accelerators that the engine would leave idle."""
-    count = accelerators(flavor)[1] if flavor else 0
-    flag = backend.engine.flag(Setting.TENSOR_PARALLEL) if backend.engine else None
-    if flavor is None or count < 2 or parallelism.tensor or parallelism.pipeline or not backend.engine or not flag:
-        return
-    if not backend.user.line.holds(*_SPLITS):
-        findings.warn(
-            path,
-            f"flavor {flavor.name!r} provides {count} accelerators, but without {flag} {backend.engine.name} "
-            f"uses only one; add params: {{TP: '{count}'}}",
-            RuleId.GPUS_UNUSED,
-        )
 
 
 def limits_of(flavor: Flavor | None, parallelism: Parallelism) -> dict[str, str | int | float]:

@@ -40,7 +40,7 @@ from .flavors import check_choices, check_params, has_pipeline
 from .joining import with_patient_startup_probe
 from .loaders import SKIP_LOADER
 from .models import Claim, placeholders, resolve
-from .parallel import Parallelism, check_use, parallelism_of
+from .parallel import Parallelism, parallelism_of
 from .reading import read_playground, read_service
 from .runner_args import runner_args
 from .service_args import check_service_args
@@ -95,7 +95,6 @@ def render_playground(source: LoadedResource, library: Library, options: Options
     )
     warn_about_duplicate_env(backend.user_config.envs or (), f"{CONFIG_PATH}.envs", findings)
     parallelism = parallelism_of(claim.flavor, path, findings)
-    check_use(parallelism, claim.flavor, backend, path, findings)
     scaling = _scaling(spec.elastic_config, backend.config, findings)
     if scaling and "replicas" in spec.model_fields_set:
         findings.warn(

@@ -19,7 +19,7 @@ def shipped_names() -> tuple[str, ...]:
     return tuple(sorted(path.name.removesuffix(".yaml") for path in _folder().iterdir()))
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def shipped(name: str, edition: Edition = Edition.UPSTREAM, release: str = "") -> BackendRuntime | None:
     """Return a shipped BackendRuntime; None for a name that is not shipped.
 

@@ -19,7 +19,7 @@ from ...fleet.placement import assign_nodes, requests_of
 from ...fleet.serving import declared_port, disable_token_mount, override_pod, server_of
 from ...fleet.shapes import DEPLOYMENT, LEADER_WORKER_SET, WorkloadShape, group_update
 from ...fleet.words import WorkloadChoice
-from ...fleet.workloads import Server, SpreadField, Workload
+from ...fleet.workloads import ImageField, Server, SpreadField, Workload
 from .backend import PORT
 from .flavors import node_choices, unflavored
 from .loaders import RUNNER, mount_models
@@ -177,7 +177,16 @@ def _server(source: LoadedResource, desired: DesiredWorkload) -> Server:
     # Params would contradict a flag that is set already.
     is_set_by_flag = desired.line.holds(Setting.TENSOR_PARALLEL) and desired.parallelism.tensor is None
     spread = None if is_set_by_flag else SpreadField("add params: {TP: '{tensor}'}", is_whole=True)
-    return Server(0, desired.line, args, Origin(source, "spec"), weights=named_weights(desired.claim), spread=spread)
+    return Server(
+        position=0,
+        line=desired.line,
+        args=args,
+        ports=Origin(source, "spec"),
+        image=ImageField(Origin(source, "spec.backendRuntimeConfig.version"), is_tag=True),
+        weights=named_weights(desired.claim),
+        spread=spread,
+        shared_memory="set spec.backendRuntimeConfig.sharedMemorySize to 2Gi",
+    )
 
 
 def _endpoint(source: LoadedResource, desired: DesiredWorkload, server: Server) -> Endpoint:
@@ -198,7 +207,7 @@ def _endpoint(source: LoadedResource, desired: DesiredWorkload, server: Server) 
 
 
 def _workload_shape(desired: DesiredWorkload, options: Options, findings: Findings) -> WorkloadShape:
-    """Choose a Deployment if a replica is one pod and needs no feature of LeaderWorkerSets (design decision 5)."""
+    """Choose a Deployment if a replica is one pod and needs no feature of LeaderWorkerSets (decision 58)."""
     fields = ("subGroupPolicy", "volumeClaimTemplates", "networkConfig")
     group_fields = [key for key in fields if desired.template.get(key)]
     partition = (desired.rollout.get("rollingUpdateConfiguration") or {}).get("partition")
@@ -215,7 +224,7 @@ def _workload_shape(desired: DesiredWorkload, options: Options, findings: Findin
 
 
 def _replicas(desired: DesiredWorkload) -> Object:
-    # An autoscaler owns the replicas (design decision 10).
+    # An autoscaler owns the replicas (decision 58).
     return {} if desired.scaling else {"replicas": desired.replicas}
 
 
@@ -349,4 +358,6 @@ def _autoscaler(
             return Origin(source, "spec.elasticConfig", f"recommended scaleTrigger.hpa.{path}: ")
         return Origin(source, f"spec.elasticConfig.scaleTrigger.hpa.{path}")
 
-    return Autoscaler(hpa, origin, operated=operated)
+    # The operator's HPA scales the Playground (newHPA in pkg/controller/inference/playground_controller.go).
+    resource = (source.kind.kind, desired.namespace, source.name) if operated else None
+    return Autoscaler(hpa, origin, operated=operated, resource=resource)

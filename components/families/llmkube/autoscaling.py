@@ -79,7 +79,9 @@ def autoscaler(serving: ServiceContext, *, operated: bool) -> Autoscaler | None:
             "metrics": metrics,
         },
     }
-    return Autoscaler(hpa, lambda path: _origin(source, path), operated=operated)
+    # Its operator reads the number once, for the Deployment that the HPA then scales.
+    resource = (serving.service.kind, serving.namespace, name) if operated else None
+    return Autoscaler(hpa, lambda path: _origin(source, path), operated=operated, resource=resource)
 
 
 def _origin(source: LoadedResource, path: str) -> Origin:

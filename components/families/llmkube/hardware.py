@@ -24,7 +24,7 @@ NODES_PATH = "spec.nodeSelector"
 """Field that chooses nodes."""
 AFFINITY_PATH = "spec.affinity"
 _MIG_PROFILE = re.compile(r"[0-9]+g\.[0-9]+gb")
-_FEWER = "request at most {count} GPUs in the Model's hardware.gpu.count"
+_FEWER = "request at most {count} GPUs in the Model's hardware.gpu.count, with as much parallelism"
 _GIB, _GB = Decimal(2**30), Decimal(10**9)
 
 

@@ -19,7 +19,7 @@ from ...fleet.placement import requests_of
 from ...fleet.rendered import Rendered
 from ...fleet.serving import as_manifest, render_declared
 from ...fleet.shapes import DEPLOYMENT
-from ...fleet.workloads import Server, SpreadField, Workload
+from ...fleet.workloads import ImageField, Server, SpreadField, Workload
 from .arguments.line import EXTRA
 from .arguments.start import start_command
 from .autoscaling import autoscaler
@@ -133,7 +133,16 @@ def _workload(resolved: _Resolved, line: CommandLine, template: Object, options:
         pods = (PodDemand(_replicas(spec), requests, resolved.choices, max_replicas, surge, node_field=nodes_at),)
     return Workload(
         body=_deployment(serving, template),
-        server=Server(0, line, arguments_at, Origin(source, "spec"), weights, fields, spread=spread),
+        server=Server(
+            position=0,
+            line=line,
+            args=arguments_at,
+            ports=Origin(source, "spec"),
+            image=ImageField(Origin(source, "spec.image")),
+            weights=weights,
+            fields=fields,
+            spread=spread,
+        ),
         port=serving.port,
         replicas=_replicas(spec),
         pods=pods,

@@ -383,17 +383,23 @@ def _wrong_timeouts(spec: ModelRouterSpec, findings: Findings) -> Iterator[tuple
             yield path, f"is ignored in this release: {ends}; {choice}"
         elif is_longer and applies(_GATEWAY_FIXED, findings):
             yield path, f"is {timeout}, but in this release {ends}, whatever the rule says; {choice}"
-    if applies(_GATEWAY_FIXED, findings):
-        return
+    is_fixed = applies(_GATEWAY_FIXED, findings)
     for index, rule in enumerate(spec.rules_ or ()):
         if rule.timeout is None:
-            yield (
-                f"spec.rules[{index}].timeout",
-                (
-                    f"is not set, so that the gateway ends a request after {_ATTEMPT_SECONDS} s, even a stream; set "
-                    "it to the longest request, at most 30m"
-                ),
+            reason = (
+                f"is not set, so that the gateway ends a request after {_ATTEMPT_SECONDS} s, even a stream; set it "
+                "to the longest request, at most 30m"
             )
+            if is_fixed:
+                reason = f"is not set, and in this release {ends}, even a stream, whatever the rule says; {choice}"
+            yield f"spec.rules[{index}].timeout", reason
+    if spec.default_route:
+        remedy = choice if is_fixed else "send long requests to it by a rule with a timeout"
+        yield (
+            "spec.defaultRoute",
+            f"has no timeout of its own, so that the gateway ends a request after {_ATTEMPT_SECONDS} s, even a "
+            f"stream; {remedy}",
+        )
 
 
 def _all_rules_wait(spec: ModelRouterSpec, seconds: float) -> bool:

@@ -1,5 +1,6 @@
 """The source of a Model's weights and how they get into the pod (LLMKube spec 3)."""
 
+import functools
 import hashlib
 import re
 from collections.abc import Iterator
@@ -10,7 +11,8 @@ from typing import Literal
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
 from ...contract.names import is_dns1123_subdomain
-from ...engines.shell import script_words
+from ...contract.texts.vocabulary import Vocabulary, register_vocabulary
+from ...engines.shell import is_script_of, script_words
 from ...fleet.objects import Object
 from ...fleet.options import ModelCache
 from ...fleet.workloads import NamedWeights
@@ -91,12 +93,6 @@ def weights_of(
         )
     if not _check_source(model, kind, findings) or not _check_files(model, kind, findings):
         return MountedWeights()
-    if spec.skip_model_init and not runtime.loads:
-        findings.warn(
-            "spec.skipModelInit",
-            f"has no effect: {runtime.name} never has an init container; remove it",
-            RuleId.FIELD_NO_EFFECT,
-        )
     place = _CachePlace(cache, spec)
     if kind == "claim":
         place.warn_of_no_effect("the Model is on a claim of its own", findings)
@@ -507,3 +503,15 @@ def files_script(kind: str, *, on_change: bool) -> str:
     parts = llmkube().scripts
     get = "bucket" if kind == "bucket" else "web"
     return "".join(parts[name] for name in ("files_begin", get, "files_on_change" if on_change else "files"))
+
+
+@functools.cache
+def _scripts() -> tuple[str, ...]:
+    scripts = list[str]()
+    for kind in ("http", "local", "bucket"):
+        for on_change in (True, False):
+            scripts += [script(kind, on_change=on_change), files_script(kind, on_change=on_change)]
+    return tuple(scripts)
+
+
+register_vocabulary(lambda: Vocabulary(is_script=lambda text: is_script_of(text, _scripts())))

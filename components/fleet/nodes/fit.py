@@ -90,7 +90,10 @@ def _misfits(request: NodeRequest, efa_types: Collection[str]) -> Iterator[tuple
         return
     if instance(choice.instance_type) is None:
         hint = nearest_types(choice.instance_type)
-        reason = f"{request.type_name} {choice.instance_type!r} is not a known instance type{hint}"
+        reason = (
+            f"{request.type_name} {choice.instance_type!r} is not a known instance type{hint or '; check its name'}; "
+            "instanceTypes describes types that the tables do not have yet"
+        )
         yield RuleId.NODES_TYPE_UNKNOWN, reason
         return
     efa = choice.instance_type in efa_types or wants_efa(demand)
@@ -106,10 +109,11 @@ def _misfits(request: NodeRequest, efa_types: Collection[str]) -> Iterator[tuple
                 beside = ""
                 if efa and node.fabric_memory and key == "memory":
                     beside = f" beside the huge pages that {fabrics()[node.fabric_resource]} sets aside"
+                larger = _larger_type(demand, node)
                 reason = (
                     f"each pod requests {amount_needed(key, amount)}, but {node.name} has only "
-                    f"{amount_of(key, offered[key])} allocatable{beside}; request less, or use "
-                    f"{_larger_type(demand, node)}"
+                    f"{amount_of(key, offered[key])} allocatable{beside}; request less"
+                    f"{f', or use {larger}' if larger else ''}"
                 )
                 yield RuleId.NODES_TOO_SMALL, reason
 
@@ -165,37 +169,60 @@ def _too_many_devices(key: str, amount: Decimal, node: Instance, request: NodeRe
     type_name = request.type_name
     if fabric := fabrics().get(key):
         offered = f"{node.fabric_interfaces} {fabric} interfaces" if node.fabric_resource == key else f"no {fabric}"
-        return f"{requested} {offered}; {_type_with_interfaces(key, amount)}"
+        return f"{requested} {offered}; {_type_with_interfaces(key, amount, request.demand)}"
     if key != node.accelerator_resource:
         offered = (
             f"{node.accelerators} {node.accelerator_resource}" if node.accelerator_resource else "no accelerators"
         )
-        return f"{requested} {offered}; choose another {type_name}"
+        return f"{requested} {offered}; {_other_device(key, type_name, request.demand, node)}"
     field = request.choice.chosen_by
     alternative = (field.alternative if field else "request at most {count}").format(key=key, count=node.accelerators)
+    if not _some_type_has(key, request.demand):
+        return f"{requested} only {node.accelerators}, and no instance type has what the pod requests; {alternative}"
     article = "an" if type_name[0] in "AEIOU" else "a"
     return f"{requested} only {node.accelerators}; choose {article} {type_name} with more, or {alternative}"
 
 
-def _type_with_interfaces(resource: str, amount: Decimal) -> str:
+def _other_device(key: str, type_name: str, demand: PodDemand, node: Instance) -> str:
+    """Return what to do about devices of a kind that a type does not have."""
+    if _some_type_has(key, demand):
+        return f"choose another {type_name}"
+    instead = f"request {node.accelerator_resource}" if node.accelerator_resource else "request none"
+    if any(each.accelerator_resource == key for each in instances().values()):
+        return f"no instance type has what the pod requests; {instead}, or request less"
+    return f"no instance type has {key}; {instead}"
+
+
+def _some_type_has(key: str, demand: PodDemand) -> bool:
+    """Return whether a pod fits a type with accelerators of a kind."""
+    return any(node.accelerator_resource == key and takes(node, demand.requests) for node in instances().values())
+
+
+def _type_with_interfaces(resource: str, amount: Decimal, demand: PodDemand) -> str:
     candidates = [node for node in instances().values() if node.fabric_resource == resource]
     most = max((node.fabric_interfaces for node in candidates), default=0)
     if amount > most:
         return f"no instance type has more than {most}; request fewer"
-    fitting = [node for node in candidates if node.fabric_interfaces >= amount]
+    fitting = [node for node in candidates if takes(node, demand.requests)]
+    if not fitting:
+        return "no instance type has that many with what else the pod requests; request fewer"
     cheapest = min(fitting, key=lambda n: (n.usd_per_hour is None, n.usd_per_hour or 0, n.name))
     return f"the cheapest type with that many is {cheapest.name}"
 
 
 def _larger_type(demand: PodDemand, node: Instance) -> str:
-    """Name the cheapest type with the same accelerator that the pod fits."""
+    """Name the cheapest type with the same accelerator that the pod fits; empty if there is none."""
     fitting = [
         other
         for other in instances().values()
-        if (other.accelerator, other.arch) == (node.accelerator, node.arch) and takes(other, demand.requests)
+        if (other.accelerator, other.arch) == (node.accelerator, node.arch)
+        and (other.is_suggested or other.family == node.family)
+        # Not a part of an accelerator in place of a whole one.
+        and (other.accelerator_memory_gib or 0) >= (node.accelerator_memory_gib or 0)
+        and takes(other, demand.requests)
     ]
     if not fitting:
-        return "another instance type"
+        return ""
     return min(fitting, key=lambda i: (i.usd_per_hour is None, i.usd_per_hour or 0, i.vcpu, i.name)).name
 
 

@@ -172,7 +172,8 @@ def _suggested(requests: Mapping[str, Decimal]) -> str:
     fitting = [
         node
         for node in instances().values()
-        if bool(node.accelerators) == any("/" in key for key in requests)
+        if node.is_suggested
+        and bool(node.accelerators) == any("/" in key for key in requests)
         and node.arch == _USUAL_ARCH
         and (node.accelerator_memory_gib is None or node.accelerator_memory_gib >= _WHOLE_GIB)
         and takes(node, requests)

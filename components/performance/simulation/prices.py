@@ -29,11 +29,11 @@ def replica_price(pods: Iterable[PodDemand]) -> Decimal | None:
 def node_share(demand: PodDemand, node: Instance) -> Decimal:
     """Return the share of a node that a pod uses.
 
-    This is its share of the accelerators or, on a node without any, the larger of its shares of CPU and memory. A pod
+    This is its share of the accelerators or, of a pod without any, the larger of its shares of CPU and memory. A pod
     without such requests uses the whole node.
     """
-    if node.accelerator_resource:
-        shares = [demand.requests.get(node.accelerator_resource, Decimal(0)) / node.accelerators]
+    if node.accelerator_resource and demand.requests.get(node.accelerator_resource):
+        shares = [demand.requests[node.accelerator_resource] / node.accelerators]
     else:
         offered = {"cpu": Decimal(node.vcpu), "memory": node.memory_gib * _GIB}
         shares = [demand.requests.get(key, Decimal(0)) / amount for key, amount in offered.items()]

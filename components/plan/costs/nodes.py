@@ -1,16 +1,19 @@
 """Costs of the nodes of models, and of the disks of all nodes."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from ...fleet.cloud import NodeDisk, NodePlan
+from ...fleet.cloud_providers import default_provider
+from ...fleet.demand import PodDemand
 from ...fleet.nodes.groups import NodeGroupDemand
-from ...fleet.nodes.policy import Capacity, most_at_once
-from ...fleet.prices import Flat
+from ...fleet.nodes.policy import Capacity, NodePolicy, most_at_once
+from ...fleet.prices import Buying, Flat
+from ..environment import Environment
 from .bill import NOTHING, Amounts, CostItem, CostKind, UnitPrice
 from .infrastructure import Infrastructure, item, node_item
-from .prices import Prices
+from .prices import OwnPrices, Prices
 from .replicas import Counts
 
 
@@ -54,6 +57,22 @@ def price_of(types: Iterable[str], capacity: str, prices: Prices) -> UnitPrice |
             "price that you paid in a price file, as capacityBlock"
         )
     return price
+
+
+def hourly_price(environment: Environment, demand: PodDemand) -> Decimal | None:
+    """Return the price of the node that a pod prefers, on demand where nothing is paid for; None if it is unknown."""
+    choice = demand.choices[0] if demand.choices else None
+    if choice is None or choice.instance_type is None:
+        return None
+    cloud = environment.cloud
+    provider = cloud.provider if cloud else default_provider()
+    prices = Prices(provider.prices.region, environment.prices or OwnPrices(), provider.prices)
+    capacity: str = Buying.ON_DEMAND
+    if cloud and cloud.region:
+        policy = cloud.node_policy or NodePolicy(labels=environment.options.overrides.node_selector)
+        prices, capacity = replace(prices, region=cloud.region), policy.capacity_of(choice)
+    price = price_of((choice.instance_type,), capacity, prices)
+    return None if isinstance(price, str) else price.usd
 
 
 def pool_of(group: NodePlan, needed: Counts) -> NodePool:

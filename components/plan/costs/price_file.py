@@ -15,9 +15,10 @@ from ...contract.clock import HOURS_PER_MONTH
 from ...contract.documents.reader import Document, YamlError, read_documents
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, did_you_mean, field_path
-from ...fleet.cloud_providers import flat_items, is_further_type, is_region
-from ...fleet.instances import instances
+from ...fleet.cloud_providers import flat_items, is_region
+from ...fleet.instances import instance, instances
 from ...fleet.prices import EVERYWHERE, Buying, Quote, fixed_quote, per_hour
+from ..sections.shapes import Read
 from .prices import OwnPrices
 
 _IMPLAUSIBLE = 100
@@ -103,15 +104,15 @@ class _PriceReader:
         return False
 
     def is_type(self, name: str, path: _Path) -> bool:
-        if name in instances() or is_further_type(name):
+        if instance(name) is not None:
             return True
-        hint = did_you_mean(name, instances()) or "; check its name"
+        hint = did_you_mean(name, instances()) or "; check its name, or describe it in instanceTypes"
         self.error(path, f"unknown instance type {_quoted(name)}{hint}")
         return False
 
     def plausible(self, name: str, quote: Quote | None, path: _Path) -> None:
         """Reject the price of a month, which would be shown as that of an hour."""
-        node = instances().get(name)
+        node = instance(name)
         usual = node.usd_per_hour if node else None
         if quote and usual and quote.usd > usual * _IMPLAUSIBLE:
             hour = f"{quote.usd / HOURS_PER_MONTH:.4g}"
@@ -138,6 +139,27 @@ class _PriceReader:
 
     def read(self) -> OwnPrices:
         return OwnPrices() if self.problems else OwnPrices(self.instances, self.flat)
+
+
+def own_prices(path: str, file: str, read: Read | None) -> tuple[OwnPrices, tuple[Problem, ...]]:
+    """Return the prices in a file, and its problems; no prices without a file.
+
+    Args:
+        path: The setting prices; empty without a file.
+        file: File of the settings, for messages.
+        read: Reads a file; None if files must not be read.
+    """
+    if not path or read is None:
+        return OwnPrices(), ()
+    try:
+        text = read(path)
+    except OSError as error:
+        reason = f"{path} cannot be read: {error.strerror or error}; correct the path"
+    except ValueError:
+        reason = f"{path} is not a text file; set it to a file with prices in YAML or CSV"
+    else:
+        return read_prices(text, path)
+    return OwnPrices(), (_problem(file, 0, ("prices",), reason),)
 
 
 def read_prices(text: str, file: str) -> tuple[OwnPrices, tuple[Problem, ...]]:

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple, TypeGuard
 
-from ...checks.memory.accelerators.choices import BFLOAT16, HALF
 from ...checks.memory.accelerators.devices import GIB, capability
-from ...checks.memory.accelerators.refusals import allowed_degrees
+from ...checks.memory.accelerators.refusals import allowed_degrees, refusal
 from ...checks.memory.arithmetic import judge
 from ...checks.memory.cases import Fit, MemoryVerdict, Parallel
 from ...checks.memory.context import longest_context, too_long
 from ...checks.memory.wording import gib
 from ...checks.memory.workloads.cases import Placement, ServerSpec, case_of, device_of
+from ...engines.formats.faults import format_fault, is_computed
 from ...engines.memory_settings.reader import memory_settings_of
+from ...engines.registry import engines
 from ...engines.settings import Setting
 from ...fleet.instances import Instance, instances
 from ...fleet.prices import Buying
@@ -216,15 +217,19 @@ def _best_on(
     memory = node.accelerator_memory_gib
     if memory is None:
         return None, "its memory is unknown"
-    number_format = _unsupported_format(question, node)
+    whole = judged(node.accelerator, memory, 1, 1)
+    number_format = _unsupported_format(whole, node)
     if number_format:
         return None, number_format
-    whole = judged(node.accelerator, memory, 1, 1)
     if whole.asked is None:
         return None, whole
     degrees = [degree for degree in _degrees(whole, node) if not count or degree == count]
+    if count > node.accelerators:
+        return None, f"an instance has {node.accelerators} of them, not {count}"
     if not degrees:
-        return None, f"a replica cannot use {count} of the {node.accelerators} of an instance"
+        refused = judged(node.accelerator, memory, count, 1)
+        idle = f"a replica of {count} leaves some of the {node.accelerators} accelerators of an instance idle"
+        return None, idle if refused.fit in _ENOUGH else refused
     quote = prices.node((node.name,), Buying.ON_DEMAND)
     price = quote if isinstance(quote, UnitPrice) else None
     verdicts = [(degree, 1, judged(node.accelerator, memory, degree, 1)) for degree in degrees]
@@ -232,6 +237,9 @@ def _best_on(
         most = degrees[-1]
         if _divides_layers(question) and most == node.accelerators:
             verdicts += [(most, nodes, judged(node.accelerator, memory, most, nodes)) for nodes in _NODES]
+        elif most < node.accelerators:
+            # What the engine refuses to divide may be the remedy: experts that stay whole.
+            verdicts.append((node.accelerators, 1, judged(node.accelerator, memory, node.accelerators, 1)))
     ways = [
         _option(question, node, degree, nodes, verdict, price)
         for degree, nodes, verdict in verdicts
@@ -282,26 +290,28 @@ def _divides_layers(question: FitQuestion) -> bool:
     return question.serving.engine.flag(Setting.PIPELINE_PARALLEL) is not None
 
 
-def _unsupported_format(question: FitQuestion, node: Instance) -> str:
+def _unsupported_format(verdict: MemoryVerdict, node: Instance) -> str:
     """Return why an accelerator is not known to compute the numbers of the weights; empty if it is."""
-    able = capability(node.accelerator, int((node.accelerator_memory_gib or Decimal(0)) * GIB))
+    able, case = capability(node.accelerator, int((node.accelerator_memory_gib or Decimal(0)) * GIB)), verdict.asked
     if able is None:
         return "no figures on the accelerator with this memory"
-    if able >= BFLOAT16:
+    if case is None or is_computed(case.formats, able):
         return ""
-    flag = question.serving.engine.flag(Setting.DTYPE)
-    values = dict(zip(question.flags, question.flags[1:], strict=False))
-    if flag is None or values.get(flag) in HALF:
-        return ""
-    return f"it does not compute bfloat16; add --arg={flag}=half"
+    fault = format_fault(case.formats, able)
+    flag = fault and fault.setting and engines()[case.engine].flag(fault.setting)
+    if fault is None:
+        return f"it is not known to compute {case.shape.dtype or 'the numbers of the weights'}"
+    return f"{fault.reason}; add --arg={flag}={fault.value}" if flag and fault.value else fault.reason
 
 
 def _refusal(nodes: Sequence[_Refused]) -> Refusal:
     """Summarize the verdicts on the instance types of one accelerator by the one with the most room."""
 
-    def room(entry: _Refused) -> tuple[int, int]:
+    def room(entry: _Refused) -> tuple[bool, int, int]:
+        """Sort reasons without figures below all verdicts."""
         node, verdict = entry
-        return (0 if isinstance(verdict, str) else verdict.margin, node.accelerators)
+        has_figures = not isinstance(verdict, str)
+        return has_figures, 0 if isinstance(verdict, str) else verdict.margin, node.accelerators
 
     node, verdict = max(nodes, key=room)
     names = tuple(node.name for node, _ in nodes)
@@ -309,7 +319,7 @@ def _refusal(nodes: Sequence[_Refused]) -> Refusal:
     if isinstance(verdict, str):
         return Refusal(node.accelerator, memory, node.accelerators, names, verdict)
     used = verdict.asked.parallel.accelerators if verdict.asked else node.accelerators
-    if verdict.fit is Fit.UNKNOWN or verdict.margin >= 0:
+    if verdict.fit is Fit.UNKNOWN or verdict.margin >= 0 or (verdict.asked and refusal(verdict.asked)):
         return Refusal(node.accelerator, memory, used, names, verdict.reason, is_judged=True)
     short = -verdict.margin
     context = verdict.largest_context

@@ -171,6 +171,7 @@ def check_prerequisites(needed: Iterable[Prerequisite], facts: ClusterFacts) -> 
         hint = did_you_mean(name, known())
         yield _problem(facts, "present", f"unknown prerequisite {name!r}{hint or '; known: ' + ', '.join(known())}")
     installed = {*facts.present & set(known()), *(prerequisite.chart.name for prerequisite in needed)}
+    reasons = {prerequisite.chart.name: prerequisite.reasons for prerequisite in needed}
     has_keda = facts.adapter == Adapter.KEDA or Adapter.KEDA in facts.present
     for capability in EXCLUSIVE:
         owners = sorted(name for name in installed if capability in known()[name].provides)
@@ -178,7 +179,8 @@ def check_prerequisites(needed: Iterable[Prerequisite], facts: ClusterFacts) -> 
             # Next to KEDA, the Prometheus adapter does not serve external metrics.
             owners = [name for name in owners if name != Adapter.PROMETHEUS_ADAPTER]
         if len(owners) > 1:
-            reason = f"{' and '.join(owners)} both provide {capability}; choose one"
+            named = (f"{name} (for {', '.join(reasons[name])})" if reasons.get(name) else name for name in owners)
+            reason = f"{' and '.join(named)} both provide {capability}; choose one"
             yield _problem(facts, "present", reason, RuleId.PREREQUISITES_CONFLICT)
     for chart in (prerequisite.chart for prerequisite in needed):
         release = facts.releases.get(chart.family)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from ...fleet.demand import INSTANCE_TYPE_LABEL
-from ...fleet.instances import instance
 from ...fleet.nodes.replacement import NodeReplacement
 from ...fleet.nodes.unschedulable import NodeKind
 from ...fleet.shapes import pod_templates, shape_of
@@ -14,11 +13,13 @@ from ..costs.bill import CostKind
 from ..costs.nodes import node_item_name
 from ..rollouts import Rollout, rollout_of, update_of
 from ..spans import about, span
-from ..starts.estimate import StartEstimate, grace_seconds, source, start_estimate
+from ..starts.estimate import StartEstimate, grace_seconds, pause_seconds, source, start_estimate
 from ..starts.reading import shape_facts
+from ..timeouts.objects import SKIP_AWAIT, WAIT_FOR
 from .contents import CLAIM, claims_of
-from .differences import Path, differences, path_text
+from .differences import Path, path_text
 from .drains import NodeLoad, drained, fails
+from .edits import Edit, released
 from .nodes import NodeChange
 from .renames import Renames
 from .review import Blast, ChangeKind, Interruption, ModelChange, ResourceChange
@@ -35,7 +36,6 @@ _NOT_AWAITED = (
 _HOUR, _PLACES = 3600, 4
 _ANY = [{"operator": "Exists"}]
 """Tolerations of every taint: pods tolerate the taints of the nodes that they run on."""
-_WAIT_FOR, _SKIP_AWAIT = "pulumi.com/waitFor", "pulumi.com/skipAwait"
 OUTAGE = "an outage: its operator deletes all replicas before it creates new ones"
 
 
@@ -174,8 +174,8 @@ def _is_awaited(resource: RegisteredResource) -> bool:
         return False
     annotations = metadata.get("annotations") or {}
     if shape.rollout_status is None:
-        return _WAIT_FOR in annotations
-    return str(annotations.get(_SKIP_AWAIT, "false")) != "true"
+        return WAIT_FOR in annotations
+    return str(annotations.get(SKIP_AWAIT, "false")) != "true"
 
 
 def _is_single(resource: RegisteredResource) -> bool:
@@ -273,16 +273,10 @@ def _pending_reason(number: int, workload: WorkloadState, room: Room, extra: int
 
 
 def _change(old: WorkloadState, new: WorkloadState, site: _Surroundings) -> Blast | None:
-    shape = shape_of(new.body)
-    before_body, after_body = (shape.completed(dict(body)) if shape else dict(body) for body in (old.body, new.body))
-    paths = [difference.path for difference in differences(before_body, after_body)]
-    # Every change within these fields replaces pods.
-    restarting = [tuple(field.split(".")) for field in shape.restarted_by] if shape else [("spec",)]
-    restarts = [path for path in paths if any(path[: len(field)] == field for field in restarting)]
+    edit = Edit.of(dict(old.body), dict(new.body))
     scaled = tuple(_scaling_causes(old, new))
     by_operator = is_replaced(old, new)
-    if by_operator is False:
-        restarts = []
+    restarts = () if by_operator is False else edit.restarting
     causes = tuple(path_text(path) for path in restarts)
     if by_operator:
         causes = (*causes, *site.units.causes(new)) or (f"the pods of {new.served} change",)
@@ -294,11 +288,11 @@ def _change(old: WorkloadState, new: WorkloadState, site: _Surroundings) -> Blas
     if (restarts or by_operator) and runs:
         stays = nodes is not None and nodes.at_once and _may_stay(new, nodes)
         cold = (old.group != new.group and not stays) or _has_new_image(restarts)
-        before, after = old.replicas[0], new.replicas[0]
+        before, after = old.replicas[0], _running_after(old, new)
         # In another group, old and new replicas do not share the room; those that run have theirs.
         room = site.room.replicas(new) if old.group == new.group else None
         room = None if room is None else max(room, before)
-        rollout = unit_rollout(new, before) if by_operator else rollout_of(dict(new.body), after, before, room)
+        rollout = unit_rollout(new, before) if by_operator else edit.rollout(after, before, room)
         update = _rolling_update(old, new, site, rollout, causes, new_image=cold, stays=stays)
         return _with_nodes(update, new, site, nodes) if nodes else update
     claims = tuple(title for title in claims_of(new) if title in site.replaced)
@@ -307,18 +301,35 @@ def _change(old: WorkloadState, new: WorkloadState, site: _Surroundings) -> Blas
     if nodes:
         return _node_effect(new, site, nodes)
     if scaled:
-        return _scaling(old, new, site, scaled)
-    if not paths:
+        return _scaling(old, new, site, scaled, edit)
+    if not edit.changed:
         return None
-    return Blast(new.title, new.served, Interruption.NONE, 0, because=tuple(map(path_text, paths)), waves=0)
+    return Blast(
+        new.title,
+        new.served,
+        Interruption.NONE,
+        0,
+        because=tuple(map(path_text, edit.changed)),
+        waves=0,
+        warning=released(dict(old.body), dict(new.body)) if runs else "",
+    )
 
 
 def _has_new_image(paths: Iterable[Path]) -> bool:
     return any(path[-1] == "image" for path in paths)
 
 
+def _running_after(old: WorkloadState, new: WorkloadState) -> int:
+    """Return how many replicas run after an update: an autoscaler lowers them later, except to its maximum."""
+    before = old.replicas[0]
+    number, least, most = new.replicas
+    return min(before, most) if number < before and least < most else number
+
+
 def _scaling_causes(old: WorkloadState, new: WorkloadState) -> Iterator[str]:
-    if old.replicas[0] != new.replicas[0]:
+    if _running_after(old, new) != new.replicas[0]:
+        yield f"replicas stay until the autoscaler lowers them, at least {new.replicas[1]}"
+    elif old.replicas[0] != new.replicas[0]:
         yield f"replicas {old.replicas[0]} -> {new.replicas[0]}"
     if old.replicas[2] != new.replicas[2] and (old.replicas[0], new.replicas[0]) != (
         old.replicas[2],
@@ -328,22 +339,25 @@ def _scaling_causes(old: WorkloadState, new: WorkloadState) -> Iterator[str]:
         yield f"at most {old.replicas[2]} -> {new.replicas[2]} replicas{removed}"
 
 
-def _scaling(old: WorkloadState, new: WorkloadState, site: _Surroundings, causes: tuple[str, ...]) -> Blast:
+def _scaling(
+    old: WorkloadState, new: WorkloadState, site: _Surroundings, causes: tuple[str, ...], edit: Edit
+) -> Blast:
     more = max(0, new.replicas[0] - old.replicas[0])
     pending = site.room.pending(new, more)
     scalable = new.replicas[2] - new.replicas[0]
     later = site.room.pending(new, scalable, scalable) if new.replicas[2] > old.replicas[2] and scalable else 0
     start = site.start(new, new_node=more > 0 and site.room.needs_node(new, 0), new_image=False)
-    waves = more if _starts_in_order(new) else min(more, 1)
+    order = edit.rollout(old.replicas[0] + more, old.replicas[0])
+    waves = order.waves
     seconds = None if start.seconds is None else start.seconds * waves
-    order = Rollout(more, 0, more, waves)
     return Blast(
         new.title,
         new.served,
         Interruption.SCALE,
-        abs(new.replicas[0] - old.replicas[0]),
+        abs(_running_after(old, new) - old.replicas[0]),
         short=pending,
         seconds=None if pending else 0,
+        extra_accelerators=order.extra * new.accelerators,
         because=causes,
         estimate=_estimate("the new replicas serve after", start, seconds, order) if more and not pending else "",
         waves=waves,
@@ -366,8 +380,11 @@ def _rolling_update(
 ) -> Blast:
     """Return the effect of a new pod template; new pods may first stay on the nodes of old ones that are deleted."""
     if not rollout.replicas and not rollout.stuck:
-        if update_of(dict(new.body)).is_manual:
+        update = update_of(dict(new.body))
+        if update.is_manual:
             reason = "with updateStrategy OnDelete, pods keep running unchanged until they are deleted"
+        elif update.is_paused:
+            reason = "the rollout is paused, pods keep running unchanged until it is resumed (spec.paused)"
         else:
             shape = shape_of(new.body)
             units = "groups" if shape and shape.has_groups else "pods"
@@ -389,14 +406,17 @@ def _rolling_update(
     later = site.slowest_start(new, 0, new_image=new_image, stays=stays or same_nodes)
     # The pods that end are those of the old template.
     ending = 0 if not rollout.short else grace_seconds(dict(old.body)) * rollout.waves
-    seconds = None if first.seconds is None else first.seconds + (later.seconds or 0) * (rollout.waves - 1) + ending
+    pause = pause_seconds(dict(new.body))
+    seconds = None
+    if first.seconds is not None:
+        seconds = first.seconds + ((later.seconds or 0) + pause) * (rollout.waves - 1) + ending
     gap = rollout.short > 0
     if pending:
         return Blast(
             new.title,
             new.served,
             Interruption.SURGE,
-            rollout_of(dict(new.body), new.replicas[0], old.replicas[0]).replicas,
+            rollout_of(dict(new.body), _running_after(old, new), old.replicas[0]).replicas,
             rollout.short,
             None,
             extra * new.accelerators,
@@ -417,7 +437,7 @@ def _rolling_update(
         seconds if gap else 0,
         max(extra * new.accelerators, site.accelerators_left(old, new)),
         causes,
-        _estimate("short for" if gap else "no capacity is missing; takes", first, seconds, rollout, ending),
+        _estimate("short for" if gap else "no capacity is missing; takes", first, seconds, rollout, ending, pause),
         rollout.waves,
         OUTAGE if new.unit and rollout.short >= new.replicas[0] else _left(rollout, new),
         extra_nodes=nodes,
@@ -527,6 +547,8 @@ def _obstacle(new: WorkloadState, site: _Surroundings, how: NodeReplacement) -> 
         return "all its pods end before new ones start (strategy Recreate)"
     if update.is_manual:
         return "its pods stay on their nodes until somebody deletes them (updateStrategy OnDelete)"
+    if update.is_paused:
+        return "its pods stay on their nodes until its rollout is resumed (spec.paused)"
     claim = next((title for title in claims_of(new) if title in site.single), "")
     if claim:
         return f"one node at a time can mount {claim}"
@@ -537,7 +559,7 @@ def _obstacle(new: WorkloadState, site: _Surroundings, how: NodeReplacement) -> 
 
 def _gpus(group: NodeGroupState, nodes: int) -> str:
     """Return the accelerators of some nodes of a group: ``2 A10G of g5.2xlarge``."""
-    facts = instance(group.instance_type)
+    facts = group.node
     return f"{nodes * group.accelerators} {facts.accelerator if facts else 'GPUs'} of {group.instance_type}"
 
 
@@ -606,9 +628,11 @@ def _one_after_another(new: WorkloadState, site: _Surroundings, nodes: NodeChang
     drain = drained(load, how, budget, each, node, grace)
     warnings = []
     if drain.overlaps and load.replicas > 1:
+        way = "hardening.disruptionBudgets: true does, one replica at a time"
+        if new.operated:
+            way = "a PodDisruptionBudget of your own does, as its operator creates the pods"
         warnings.append(
-            "nothing keeps the next node from being drained before the evicted replicas serve again; "
-            "hardening.disruptionBudgets: true does, one replica at a time"
+            f"nothing keeps the next node from being drained before the evicted replicas serve again; {way}"
         )
     if fails(load, how, budget, each):
         limit = about(how.patience or 0)
@@ -684,12 +708,18 @@ def _interruption(
 
 
 def _estimate(
-    lead: str, start: StartEstimate, seconds: int | None, rollout: Rollout | None = None, ending: int = 0
+    lead: str,
+    start: StartEstimate,
+    seconds: int | None,
+    rollout: Rollout | None = None,
+    ending: int = 0,
+    pause: int = 0,
 ) -> str:
     """Describe an estimated duration and its parts."""
     if seconds is None:
         return f"no estimate: {start.text}"
-    waves = f"; {rollout.waves} times in succession" if rollout and rollout.waves > 1 else ""
+    apart = f", {span(pause)} apart (minReadySeconds)" if pause else ""
+    waves = f"; {rollout.waves} times in succession{apart}" if rollout and rollout.waves > 1 else ""
     ends = f", and up to {span(ending)} until the old ones end" if ending else ""
     return f"estimate: {lead} {about(seconds)} ({start.text}{waves}{ends}; {source()})"
 

@@ -13,7 +13,7 @@ from .differences import value_text
 from .nodes import node_changes, noted
 from .renames import Renames
 from .resources import compare_resources
-from .review import EndpointChange, ModelChange, Review, Thresholds
+from .review import Blast, EndpointChange, ModelChange, Review, Thresholds
 from .snapshot import FindingState, ServedModel, Snapshot
 from .speeds import speed_changes
 from .thresholds import counted, failures
@@ -72,7 +72,10 @@ def _review(head: Snapshot, base: Snapshot | None) -> Review:
     if head.failed:
         fixed = ()  # without a plan, nothing is known to be fixed
     if head.is_refused or base.is_refused:
-        return Review(head, base, models=models, new=new, fixed=fixed, notes=tuple(notes))
+        effects = _once_fixed(base, head, models, renames)
+        if effects:
+            notes.append("restarts are those of the change once its errors are fixed")
+        return Review(head, base, blasts=effects, models=models, new=new, fixed=fixed, notes=tuple(notes))
     changes, refused = compare_resources(base.resources, head.resources, base.sources, head.sources)
     against = refused_findings(with_downloads(refused, base, head, changes), head)
     nodes = node_changes(base, head, changes)
@@ -92,6 +95,20 @@ def _review(head: Snapshot, base: Snapshot | None) -> Review:
         notes=tuple(notes),
         upgrades=tuple(upgrades(base, head, changes)),
     )
+
+
+def _once_fixed(base: Snapshot, head: Snapshot, models: Sequence[ModelChange], renames: Renames) -> tuple[Blast, ...]:
+    """Return the restarts of a change with errors, for the workloads that both revisions render.
+
+    An error in the arguments of an engine does not change how controllers replace its pods, and it may have run for
+    long. Others that are missing may only be so because of an error.
+    """
+    both = {workload.title for workload in base.workloads} & {workload.title for workload in head.workloads}
+    before, after = (
+        replace(each, workloads=tuple(workload for workload in each.workloads if workload.title in both))
+        for each in (base, head)
+    )
+    return blasts(before, after, (), models, renames, {})
 
 
 def _models(head: Snapshot, base: Snapshot | None, renames: Renames) -> tuple[ModelChange, ...]:

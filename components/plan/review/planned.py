@@ -41,6 +41,7 @@ def snapshot_of(planned: Plan, stack: str, bill: Bill) -> Snapshot:
         releases=dict(sorted(planned.environment.options.releases.items())),
         file=planned.environment.file,
         ignore=dict(sorted(planned.environment.ignore.items())),
+        given=planned.environment.given,
     )
 
 
@@ -169,7 +170,8 @@ def groups_of(planned: Plan) -> tuple[NodeGroupState, ...]:
     states = []
     clouds = {group.name: group for group in planned.cloud_groups}
     for group in planned.groups:
-        own, facts = clouds.get(group.name), instance(group.instance_type)
+        own, described = clouds.get(group.name), planned.environment.types.get(group.instance_type)
+        facts = described or instance(group.instance_type)
         states.append(
             NodeGroupState(
                 name=group.name,
@@ -182,6 +184,7 @@ def groups_of(planned: Plan) -> tuple[NodeGroupState, ...]:
                 identity=own.id if own else "",
                 labels=dict(own.node_labels) if own else {},
                 replacement=own.replacement if own else None,
+                described=described,
             )
         )
     return tuple(states)

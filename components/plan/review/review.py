@@ -196,12 +196,14 @@ class Thresholds:
         max_monthly_usd: Monthly cost with all autoscalers at their maximum; None for no limit.
         max_gpus: Accelerators with all autoscalers at their maximum; None for no limit.
         traffic: Limits of the figures under a trace of requests.
+        strict: Whether a model must be checked.
     """
 
     fail_on: str = "error"
     max_monthly_usd: Decimal | None = None
     max_gpus: int | None = None
     traffic: tuple[TrafficLimit, ...] = ()
+    strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...checks.memory.cases import MemoryVerdict
 from ...contract.findings.ids import COMPARED
+from ...fleet.instances import Instance, instance
 from ...fleet.nodes.replacement import NodeReplacement
 from ...fleet.workloads import UpdateUnit
 from ..costs.bill import Bill
@@ -202,6 +203,7 @@ class NodeGroupState:
         identity: Its ID in the cloud; a different one means a different group with other nodes.
         labels: Known labels of its nodes; empty if none is known.
         replacement: How its nodes are replaced one after another; None if unknown.
+        described: What the settings say of its instance type; None if a table has it.
     """
 
     name: str
@@ -214,6 +216,12 @@ class NodeGroupState:
     identity: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     replacement: NodeReplacement | None = None
+    described: Instance | None = None
+
+    @property
+    def node(self) -> Instance | None:
+        """Its instance type; None if it is unknown."""
+        return self.described or instance(self.instance_type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +268,7 @@ class Snapshot:
         releases: The releases that are set, by family.
         file: File of the settings, for messages; empty if unknown.
         ignore: Rules to ignore in findings about the settings, each with the reason.
+        given: Facts that come from the settings, because no table has them.
     """
 
     stack: str
@@ -281,6 +290,7 @@ class Snapshot:
     releases: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
     ignore: Mapping[str, str] = field(default_factory=dict)
+    given: tuple[str, ...] = ()
 
     @property
     def is_refused(self) -> bool:

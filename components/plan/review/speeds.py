@@ -7,7 +7,7 @@ the model, the batch and the engine: the ratio shows how far a bound moves, not 
 from dataclasses import dataclass
 
 from ...checks.memory.accelerators.speeds import DeviceSpeed, accelerator_speed
-from ...fleet.instances import Instance, instance
+from ...fleet.instances import Instance
 from .snapshot import ServedModel, Snapshot, WorkloadState
 
 SOURCE = "components/checks/memory/accelerators/speeds.yaml"
@@ -63,7 +63,7 @@ def speed_changes(
 def _node(workload: WorkloadState, snapshot: Snapshot) -> Instance | None:
     """Return the instance type that a workload prefers; None without GPUs or if unknown."""
     group = next((candidate for candidate in snapshot.groups if candidate.name == workload.group), None)
-    node = instance(group.instance_type) if group and workload.accelerators else None
+    node = group.node if group and workload.accelerators else None
     return node if node and node.accelerator else None
 
 

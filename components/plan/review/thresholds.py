@@ -26,6 +26,13 @@ def failures(head: Snapshot, thresholds: Thresholds) -> tuple[str, ...]:
             f"{accelerators_at_most(head)} accelerators with all autoscalers at their maximum, more than "
             f"{thresholds.max_gpus} (--max-gpus)"
         )
+    if thresholds.strict:
+        reasons += dict.fromkeys(
+            f"{model.title}: memory not checked: {verdict.reason} (--strict)"
+            for model in head.models
+            for verdict in model.verdicts.values()
+            if verdict.is_missing
+        )
     return tuple(reasons)
 
 

@@ -1,5 +1,6 @@
 """Changes between two revisions that must not be deployed, as findings."""
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,8 +9,10 @@ from typing import Any
 from ...contract.findings.ids import RuleId
 from ...contract.findings.registry import rule
 from ...fleet.cloud_providers import needs, refusals
+from ...fleet.shapes import kept_strategy
 from ...fleet.transitions import Need, RefusedChange, Transition
 from ..spans import about
+from ..timeouts.objects import SKIP_AWAIT
 from .contents import deleted_contents
 from .differences import fixed_fields, is_within, parse_path
 from .review import Blast, FieldDifference, Interruption
@@ -58,6 +61,10 @@ def refused_changes(
                     yield refusal
         if new.is_object:
             yield from _rejected(new, fields.get(new.urn, ()))
+            if not _is_replaced(new, fields):
+                yield from _forbidden_strategy(old, new)
+            if new.urn in deleted_first:
+                yield from _created_too_early(old, new)
     yield from _deleted_by_name(pairs)
 
 
@@ -265,6 +272,48 @@ def _rejected(new: RegisteredResource, changed: Sequence[FieldDifference]) -> It
                 new.title,
                 field.path,
             )
+
+
+def _forbidden_strategy(old: RegisteredResource, new: RegisteredResource) -> Iterator[RefusedChange]:
+    """Yield the change of a strategy whose former bounds the API server has set itself."""
+    path = kept_strategy(old.inputs, new.inputs)
+    if not path:
+        return
+    field = path.rpartition(".")[2]
+    metadata, type_ = new.inputs["metadata"], new.inputs["spec"][field]["type"]
+    namespace = f" -n {metadata['namespace']}" if metadata.get("namespace") else ""
+    patch = json.dumps({"spec": {field: {"type": type_, "rollingUpdate": None}}}, separators=(",", ":"))
+    yield RefusedChange(
+        RuleId.CHANGE_REFUSED,
+        "",
+        f"{new.title}: {path}.type: found {type_} after RollingUpdate; the API server has set bounds of the rolling "
+        f"update that the manifest lacked, no update removes them, and with {type_} it rejects them; first run "
+        f"kubectl patch {new.inputs['kind'].lower()} {metadata['name']}{namespace} -p '{patch}', or restore the "
+        "former strategy",
+        new.title,
+        path,
+    )
+
+
+def _created_too_early(old: RegisteredResource, new: RegisteredResource) -> Iterator[RefusedChange]:
+    """Yield a replacement that the provider creates while the old object is still being deleted.
+
+    The provider does not wait for the deletion of an object that was deployed with the annotation, and it creates
+    objects with server-side apply, which then meets the old one (Deletion and Creation in provider/pkg/await/await.go
+    of pulumi/pulumi-kubernetes at f47bc2d6).
+    """
+    if _at(old.inputs, ("metadata", "annotations", SKIP_AWAIT)) != "true":
+        return
+    yield RefusedChange(
+        RuleId.CHANGE_REFUSED,
+        "",
+        f"{new.title} is replaced, and was deployed with the annotation {SKIP_AWAIT}: the provider does not wait "
+        "until the old object is gone, so that the new one is rejected because the old one exists, or is deleted "
+        "together with it; first deploy the current revision without the annotation (waitForModels: true, unless the "
+        "manifest has it), which restarts no pod, and then this change",
+        new.title,
+        f"metadata.annotations[{SKIP_AWAIT}]",
+    )
 
 
 def _at(value: Any, path: tuple[str, ...]) -> Any:  # noqa: ANN401  any JSON value

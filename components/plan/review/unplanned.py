@@ -4,6 +4,9 @@ from dataclasses import replace
 
 from ...checks.memory.cases import Fit
 from ...families import FAMILIES
+from ...fleet.objects import HPA
+from ..scaler_kinds import SCALER_KINDS
+from ..scalers import VERTICAL
 from .review import ModelChange
 from .snapshot import FindingState, ServedModel, Snapshot
 
@@ -64,12 +67,13 @@ def not_rendered(head: Snapshot, base: Snapshot | None) -> list[ModelChange]:
     known = {model.title for model in models}
     served = {model.key[0] for model in models}
     served |= {member.kind.kind for family in FAMILIES for member in family.members if member.serves}
+    scalers = {HPA, VERTICAL[1], *(kind for _, kind in SCALER_KINDS)}
     # A manifest that was read has a row only if its kind serves models: one that was rejected may be any.
     known |= {f"{each.kind}/{each.name}" for each in head.manifests if each.kind not in served}
     files: dict[str, str] = {}
     for finding in _errors(head):
         title = f"{finding.kind}/{finding.name}"
-        if finding.kind and title not in known:
+        if finding.kind and finding.kind not in scalers and title not in known:
             files.setdefault(title, finding.file)
     namespaces = {f"{manifest.kind}/{manifest.name}": manifest.namespace for manifest in head.manifests}
     return [

@@ -8,7 +8,6 @@ from ...checks.front_door.words import Exposure
 from ...checks.memory.cases import MemoryCase
 from ...checks.memory.weights import weights_of
 from ...contract.quantity import parse_quantity
-from ...engines.memory_settings.reader import memory_settings_of
 from ...fleet.cloud import Cloud
 from ...fleet.cloud_providers import default_provider
 from ...fleet.demand import PodDemand
@@ -27,6 +26,7 @@ from ..costs.models import MostNodes, PriceOf, model_cost
 from ..costs.nodes import NodePool, disk_items, pool_made_elsewhere, pool_of, price_of
 from ..costs.prices import OwnPrices, Prices
 from ..costs.replicas import Counts, minimums, nodes_of, pods_of, replicas_of
+from ..downloads import weight_addresses
 from ..plan import Plan
 from ..prerequisites.images import chart_images
 
@@ -46,7 +46,7 @@ UNKNOWN = (
 )
 
 
-def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NOTHING_ELSE) -> Bill:
+def bill_of(planned: Plan, own: OwnPrices | None = None, paid: Infrastructure = _NOTHING_ELSE) -> Bill:
     """Return the costs of an environment.
 
     Without a region, nothing is paid for (simulated nodes) or the costs are unknown: the bill only shows what the
@@ -54,9 +54,15 @@ def bill_of(planned: Plan, own: OwnPrices = _SHIPPED, paid: Infrastructure = _NO
 
     Args:
         planned: The plan of the environment.
-        own: Prices that take precedence over the shipped ones.
+        own: Prices that take precedence over the shipped ones. Default: those of the environment.
         paid: Infrastructure other than the nodes of models.
     """
+    with planned.environment.with_types():
+        return _bill_of(planned, own, paid)
+
+
+def _bill_of(planned: Plan, own: OwnPrices | None, paid: Infrastructure) -> Bill:
+    own = own or planned.environment.prices or _SHIPPED
     cloud = planned.environment.cloud
     if cloud is None or not cloud.region:
         provider = cloud.provider if cloud else default_provider()
@@ -232,22 +238,15 @@ def _downloaded(workload: Workload, asked: MemoryCase | None, cloud: Cloud) -> i
     # Weights in a claim are downloaded only once.
     if any("persistentVolumeClaim" in volume for volume in spec.get("volumes") or ()):
         return 0
-    names = [source.name for source in workload.server.weights]
-    if not names:
-        # The server downloads the models of its command line.
-        variables = tuple(
-            (variable["name"], variable.get("value")) for variable in workload.container.get("env") or ()
-        )
-        server = memory_settings_of(workload.server.line, variables)
-        if isinstance(server, str):
-            return None
-        names = [name for name in (server.model, server.draft) if name]
+    names = weight_addresses(workload)
+    if names is None:
+        return None
     if not any(map(cloud.weights_pass_gateway, names)):
         return 0
     if asked is None:
         return None
     total = 0
-    for shape in filter(None, (asked.shape, asked.draft)):
+    for shape in asked.downloads:
         size = weights_of(shape)
         if isinstance(size, str):
             return None

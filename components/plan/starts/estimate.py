@@ -69,3 +69,8 @@ def grace_seconds(body: Object) -> int:
     """Return how long an old pod may take to terminate."""
     seconds = front_spec(body).get("terminationGracePeriodSeconds")
     return _DEFAULT_GRACE if seconds is None else int(seconds)
+
+
+def pause_seconds(body: Object) -> int:
+    """Return how long an update waits after a replica is ready before it goes on (minReadySeconds)."""
+    return int(body["spec"].get("minReadySeconds") or 0)

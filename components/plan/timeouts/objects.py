@@ -8,7 +8,7 @@ from ...fleet.objects import Object, is_balanced, is_core_service
 from ...fleet.shapes import shape_of
 from ...fleet.timeouts import Timeouts, with_margin
 from ..rollouts import rollout_of
-from ..starts.estimate import grace_seconds
+from ..starts.estimate import grace_seconds, pause_seconds
 from ..starts.longest import longest_start
 
 SKIP_AWAIT = "pulumi.com/skipAwait"
@@ -101,7 +101,7 @@ def pod_timeouts(body: Object, start: int, least: int, most: int) -> Timeouts:
 
 def update_seconds(body: Object, start: int, most: int) -> int:
     """Return the seconds of an update of a workload, at most; see ``pod_timeouts``."""
-    return max(1, rollout_of(body, most).waves) * (start + grace_seconds(body))
+    return max(1, rollout_of(body, most).waves) * (start + grace_seconds(body) + pause_seconds(body))
 
 
 def release_timeout() -> int:

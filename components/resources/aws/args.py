@@ -421,6 +421,8 @@ class ClusterArgs(TypedDict, total=False):
     """Whether pods reach the internet over IPv6 through their node. Requires subnets with IPv6. Default: false."""
     protect: bool
     """Whether Pulumi protects the cluster and its KMS key from deletion. Default: false."""
+    permissions_boundary_arn: str
+    """ARN of the IAM policy that is the permissions boundary of every role that is created. Default: none."""
     tags: dict[str, str]
     """Tags for all resources."""
     timeouts: AwsTimeoutArgs
@@ -460,6 +462,9 @@ class ClusterArgs(TypedDict, total=False):
     log_retention_days: int
     """Days to retain the logs, including after the cluster is deleted; one of the periods of CloudWatch Logs.
     Default: 90."""
+    log_kms_key_arn: str
+    """ARN of the KMS key that encrypts the log group of the control plane. Its key policy must allow CloudWatch Logs.
+    Default: encryption by CloudWatch Logs."""
     secrets_key_arn: str
     """ARN of the KMS key that encrypts Secrets. Default: a new key."""
     addons: dict[str, str]
@@ -476,6 +481,9 @@ class ClusterArgs(TypedDict, total=False):
     system_nodes_max: int
     """Number of system nodes up to which the Cluster Autoscaler may scale; models without an instance type run on
     them too. Default: the number is fixed."""
+    imds_hop_limit: int
+    """Hop limit of the instance metadata service on system nodes. With 1, pods cannot reach it and use the nodes'
+    role; some agents need 2. Default: 1."""
     system_ami_release: str
     """AMI release of the system nodes, such as 1.35.6-20260714, or latest for the newest at the time they are created
     or changed. Default: the release that this package pins for the Kubernetes version."""
@@ -507,6 +515,9 @@ class FlowLogsArgs(TypedDict, total=False):
     """Connections to record: rejected, accepted or all."""
     retention_days: int
     """Days to retain the flow logs; one of the periods of CloudWatch Logs, such as 30. Default: 30."""
+    kms_key_arn: str
+    """ARN of the KMS key that encrypts the log group. Its key policy must allow CloudWatch Logs. Default: encryption
+    by CloudWatch Logs."""
 
 
 class NetworkArgs(TypedDict, total=False):
@@ -520,6 +531,8 @@ class NetworkArgs(TypedDict, total=False):
     """Zones of the control plane's subnets, at least two of zones. Keep them as they were when the cluster was
     created: EKS accepts no others later. When set, the other zones can be added, removed and reordered. Default: all
     zones."""
+    permissions_boundary_arn: str
+    """ARN of the IAM policy that is the permissions boundary of every role that is created. Default: none."""
     tags: dict[str, str]
     """Tags for all resources."""
     protect: bool
@@ -547,7 +560,11 @@ class NetworkArgs(TypedDict, total=False):
     provide every service that they need. Default: one."""
     interface_endpoints: list[str]
     """AWS services to create interface endpoints for: autoscaling, ec2, ecr.api, ecr.dkr, eks, eks-auth,
-    elasticloadbalancing, logs, sqs, ssm, ssmmessages, sts. Default: none."""
+    elasticfilesystem, elasticloadbalancing, fsx, logs, monitoring, sqs, ssm, ssmmessages, sts, xray. Default:
+    none."""
+    endpoint_policies: dict[str, dict[str, Any]]
+    """Policy documents of the endpoints that the stack creates, by service; s3 is the gateway endpoint of a new VPC.
+    Default: full access."""
     vpc_id: str
     """ID of an existing VPC. The component creates only interface endpoints in it, and tags nothing."""
     private_subnets: dict[str, str]
@@ -640,6 +657,8 @@ class BastionArgs(TypedDict, total=False):
     endpoints ssm and ssmmessages."""
     cluster_security_group_id: Required[pulumi.Input[str]]
     """ID of the API server's security group: Cluster.security_group_id."""
+    permissions_boundary_arn: str
+    """ARN of the IAM policy that is the permissions boundary of every role that is created. Default: none."""
     tags: dict[str, str]
     """Tags for all resources, including the instance and its volume."""
     timeouts: AwsTimeoutArgs
@@ -675,6 +694,8 @@ class KarpenterAccessArgs(TypedDict, total=False):
     create_spot_role: bool
     """Whether to create the service-linked role AWSServiceRoleForEC2Spot, which Spot Instances require. It is
     retained on deletion. Creation fails if the account already has the role. Default: false."""
+    permissions_boundary_arn: str
+    """ARN of the IAM policy that is the permissions boundary of every role that is created. Default: none."""
     tags: dict[str, str]
     """Tags for all resources."""
 
@@ -709,6 +730,8 @@ class IdentitiesArgs(TypedDict, total=False):
     oidc_provider_arn: str
     """ARN of the IAM OIDC provider of a cluster without the Pod Identity agent. Service accounts then need the
     annotation eks.amazonaws.com/role-arn: pass role_arns to ModelFleet. Default: none; Pod Identity is used."""
+    permissions_boundary_arn: str
+    """ARN of the IAM policy that is the permissions boundary of every role that is created. Default: none."""
     tags: dict[str, str]
     """Tags for all roles and associations."""
 
@@ -738,6 +761,8 @@ class ImageCacheArgs(TypedDict, total=False):
     """Number of newest images to keep in each repository. Default: all."""
     node_roles: dict[str, pulumi.Input[str]]
     """Names of the IAM roles of nodes that pull through the cache, by an arbitrary key."""
+    permissions_boundary_arn: str
+    """ARN of the IAM policy that is the permissions boundary of every role that is created. Default: none."""
     tags: dict[str, str]
     """Tags for the role and for all cached repositories."""
 
@@ -758,6 +783,9 @@ class ClusterAutoscalerArgs(TypedDict, total=False):
     bounded_only: bool
     """Whether to scale only the groups that bounds lists. With false, other groups with the discovery tags are scaled
     too, within the sizes of their Auto Scaling group (0 to 450). Default: false."""
+    longest_grace: int
+    """Longest time that a pod may take to terminate, in seconds; below it, a node that the autoscaler removes ends
+    before its pods. Default and minimum: 3600."""
     values: dict[str, pulumi.Input[Any]]
     """Helm values of the chart, overriding those of the component. Leaves may be outputs."""
 

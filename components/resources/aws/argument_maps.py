@@ -32,6 +32,9 @@ _SUBNETS = Own(
     "dict[str, pulumi.Input[str]]", "ID of the private subnet in each availability zone, by zone.", required=True
 )
 _TAGS = Own("dict[str, str]", "Tags for all resources.")
+_BOUNDARY = Own(
+    "str", "ARN of the IAM policy that is the permissions boundary of every role that is created. Default: none."
+)
 _TIMEOUTS = Own(
     "AwsTimeoutArgs",
     "How long an update waits for single resources before it fails. Default: computed, and never shorter than the "
@@ -251,6 +254,7 @@ CLUSTER = ArgumentMap(
             "bool",
             "Whether Pulumi protects the cluster and its KMS key from deletion. Default: false.",
         ),
+        "permissions_boundary_arn": _BOUNDARY,
         "tags": _TAGS,
         "timeouts": _TIMEOUTS,
     },
@@ -296,6 +300,7 @@ NETWORK = ArgumentMap(
             "was created: EKS accepts no others later. When set, the other zones can be added, removed and "
             "reordered. Default: all zones.",
         ),
+        "permissions_boundary_arn": _BOUNDARY,
         "tags": Own(
             "dict[str, str]",
             "Tags for all resources.",
@@ -396,6 +401,7 @@ BASTION = ArgumentMap(
             "ID of the API server's security group: Cluster.security_group_id.",
             required=True,
         ),
+        "permissions_boundary_arn": _BOUNDARY,
         "tags": Own(
             "dict[str, str]",
             "Tags for all resources, including the instance and its volume.",
@@ -453,6 +459,7 @@ KARPENTER_ACCESS = ArgumentMap(
             "Whether to create the service-linked role AWSServiceRoleForEC2Spot, which Spot Instances require. It is "
             "retained on deletion. Creation fails if the account already has the role. Default: false.",
         ),
+        "permissions_boundary_arn": _BOUNDARY,
         "tags": _TAGS,
     },
 )
@@ -516,6 +523,7 @@ IDENTITIES = ArgumentMap(
             "the annotation eks.amazonaws.com/role-arn: pass role_arns to ModelFleet. Default: none; Pod Identity is "
             "used.",
         ),
+        "permissions_boundary_arn": _BOUNDARY,
         "tags": Own(
             "dict[str, str]",
             "Tags for all roles and associations.",
@@ -567,6 +575,7 @@ IMAGE_CACHE = ArgumentMap(
             "dict[str, pulumi.Input[str]]",
             "Names of the IAM roles of nodes that pull through the cache, by an arbitrary key.",
         ),
+        "permissions_boundary_arn": _BOUNDARY,
         "tags": Own(
             "dict[str, str]",
             "Tags for the role and for all cached repositories.",
@@ -594,6 +603,11 @@ CLUSTER_AUTOSCALER = ArgumentMap(
             "bool",
             "Whether to scale only the groups that bounds lists. With false, other groups with the discovery tags "
             "are scaled too, within the sizes of their Auto Scaling group (0 to 450). Default: false.",
+        ),
+        "longest_grace": Own(
+            "int",
+            "Longest time that a pod may take to terminate, in seconds; below it, a node that the autoscaler removes "
+            "ends before its pods. Default and minimum: 3600.",
         ),
         "values": VALUES,
     },

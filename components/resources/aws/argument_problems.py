@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ...clouds.aws.facts.eks import limits
+from ...clouds.aws.facts.iam import boundary_problem
 from ...clouds.aws.facts.regions import REGION
 from ...contract.problems import field_path
 from ...plan.faults import faults
@@ -38,6 +39,13 @@ def cluster_problems(key: str, cluster: str) -> Problems:
 def region_problems(region: str) -> Problems:
     if not REGION.fullmatch(region):
         yield "region", f"found {region!r}; write a region such as us-east-1"
+
+
+def boundary_problems(args: Mapping[str, Any]) -> Problems:
+    """Check the permissions boundary of the roles that a component creates."""
+    problem = boundary_problem(args["permissions_boundary_arn"]) if "permissions_boundary_arn" in args else None
+    if problem:
+        yield "permissions_boundary_arn", problem
 
 
 def repeated(key: str, values: Sequence[str]) -> Problems:

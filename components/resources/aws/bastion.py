@@ -13,11 +13,12 @@ import pulumi
 from pulumi_aws import ec2, iam, vpc
 
 from ...clouds.aws.api_server import HTTPS
+from ...clouds.aws.facts.iam import service_trust
 from ...clouds.aws.nodes.launch import BASTION_DISK_GIB, BASTION_TYPE, Disk
 from ..serving.arguments import checked_args
 from ..serving.objects import token
 from .args import BastionArgs
-from .argument_problems import Problems, region_problems, timeout_problems
+from .argument_problems import Problems, boundary_problems, region_problems, timeout_problems
 from .parts.common import managed_policy, named, service_role
 from .parts.node_groups import block_devices, metadata_options, tag_specifications
 from .parts.waiting import waiting
@@ -81,7 +82,8 @@ class Bastion(pulumi.ComponentResource):
             opts=child,
         )
         policies = [managed_policy(_POLICY, args["region"])]
-        role, attached = service_role(name, "ec2.amazonaws.com", policies, stack_tags, self)
+        trust, boundary = service_trust("ec2.amazonaws.com"), args.get("permissions_boundary_arn", "")
+        role, attached = service_role(name, trust, policies, stack_tags, self, boundary)
         profile = iam.InstanceProfile(name, role=role.name, tags=tags, opts=child)
         # Only a launch template accepts the parameter of an image, and an instance launched from it is not replaced
         # when the parameter's value changes.
@@ -118,6 +120,7 @@ class Bastion(pulumi.ComponentResource):
 def _problems(args: BastionArgs) -> Problems:
     yield from region_problems(args.get("region", ""))
     yield from timeout_problems(args)
+    yield from boundary_problems(args)
     for key in ("vpc_id", "subnet_id", "cluster_security_group_id"):
         if key not in args:
             yield key, "is required"

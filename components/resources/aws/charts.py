@@ -19,6 +19,8 @@ from .argument_problems import Problems
 Values = dict[str, pulumi.Input[Any]]
 OnAws = Callable[[str, Site, Values, pulumi.ResourceOptions], ChartComponent]
 """Installs a chart with Helm values in a cluster."""
+_LEAST_GRACE = 3600
+"""Seconds that the Cluster Autoscaler waits for pods at least: what a load balancer waits for their requests."""
 
 
 class NeuronDevicePlugin(FixedChart):
@@ -69,7 +71,7 @@ class ClusterAutoscaler(ChartComponent):
                 "skip-nodes-with-local-storage": False,
                 "scale-down-unneeded-time": "10m",
                 # The default, ten minutes, would cut the grace period of pods on a node that it removes.
-                "max-graceful-termination-sec": 3600,
+                "max-graceful-termination-sec": max(_LEAST_GRACE, args.get("longest_grace", 0)),
                 "enforce-node-group-min-size": True,
             },
         }
@@ -156,6 +158,8 @@ def _cluster_autoscaler(name: str, site: Site, values: Values, opts: pulumi.Reso
     args: ClusterAutoscalerArgs = {"cluster_name": site.name, "region": site.region, "values": values}
     if site.node_bounds is not None:
         args |= {"bounds": site.node_bounds, "bounded_only": site.bounded_only}
+    if site.longest_grace > _LEAST_GRACE:
+        args["longest_grace"] = site.longest_grace
     role = site.role_of("cluster-autoscaler")
     return ClusterAutoscaler(name, {**args, "role_arn": role} if role else args, opts)
 

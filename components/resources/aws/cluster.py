@@ -32,7 +32,7 @@ from ...clouds.aws.words import NodeImage
 from ..serving.arguments import checked_args
 from ..serving.kubernetes_provider import KubernetesProvider
 from ..serving.objects import KubernetesObject, kubernetes_object, token
-from .args import ClusterArgs
+from .args import BastionArgs, ClusterArgs
 from .bastion import Bastion
 from .cluster_checks import problems, system_nodes, tunnel_port
 from .parts.access import api_server_rules, grant_access
@@ -85,7 +85,8 @@ class Cluster(pulumi.ComponentResource):
             self.node_role_arn = pulumi.Output.from_input(args["node_role_arn"])
         else:
             policies = args.get("node_policies", NODE_POLICIES)
-            self.node_role = node_role(f"{name}-node", policies, args["region"], self._tags, self)
+            boundary = args.get("permissions_boundary_arn", "")
+            self.node_role = node_role(f"{name}-node", policies, args["region"], self._tags, self, boundary)
             self.node_role_arn = self.node_role[0].arn
         self.bounded: list[dict[str, Any]] = []
         if args.get("existing"):
@@ -106,21 +107,21 @@ class Cluster(pulumi.ComponentResource):
         access = list(grant_access(name, cluster, args, self))
         access += api_server_rules(name, _security_group(cluster), args, self)
         if args.get("bastion"):
-            self.bastion = Bastion(
-                f"{name}-bastion",
-                {
-                    "region": args["region"],
-                    "vpc_id": cluster.vpc_config.apply(lambda config: config.vpc_id or ""),
-                    "subnet_id": pulumi.Output.from_input(args["subnet_ids"]).apply(lambda subnets: subnets[0]),
-                    "cluster_security_group_id": _security_group(cluster),
-                    "tags": self._tags,
-                    "timeouts": args.get("timeouts", {}),
-                },
-                self._child(),
-            )
+            bastion: BastionArgs = {
+                "region": args["region"],
+                "vpc_id": cluster.vpc_config.apply(lambda config: config.vpc_id or ""),
+                "subnet_id": pulumi.Output.from_input(args["subnet_ids"]).apply(lambda subnets: subnets[0]),
+                "cluster_security_group_id": _security_group(cluster),
+                "tags": self._tags,
+                "timeouts": args.get("timeouts", {}),
+            }
+            if "permissions_boundary_arn" in args:
+                bastion["permissions_boundary_arn"] = args["permissions_boundary_arn"]
+            self.bastion = Bastion(f"{name}-bastion", bastion, self._child())
             access += self.bastion.ready
         installer = AddonInstaller(
-            *(name, cluster.name, args["version"], args["region"], self._tags, self),
+            *(name, cluster.name, args["version"], args["region"], self._tags, self, self._label),
+            boundary=args.get("permissions_boundary_arn", ""),
             volume_key=args.get("volume_kms_key_arn", ""),
         )
         requested = args.get("addons", {})
@@ -145,7 +146,8 @@ class Cluster(pulumi.ComponentResource):
         release = eks_release(NodeImage(image), args["version"], args.get("system_ami_release", ""))
         force_update = args.get("force_update", False)
         key = args.get("disk_kms_key_arn", "")
-        nodes = SystemNodes(types, count, image, most, args["version"], self._label, release, force_update, key)
+        hops = args.get("imds_hop_limit", 1)
+        nodes = SystemNodes(types, count, image, most, args["version"], self._label, release, force_update, key, hops)
         group = system_node_group(
             f"{self._name}-system",
             nodes,

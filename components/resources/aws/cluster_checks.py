@@ -6,20 +6,18 @@ from typing import cast
 
 from ...clouds.aws.access import Namespaces, access_problems, role_problems
 from ...clouds.aws.api_server import TUNNEL_PORT, endpoint_access_problems
-from ...clouds.aws.facts.eks import addons
+from ...clouds.aws.facts.eks import EKS_DEFAULT, MOST_RECENT, addons
 from ...clouds.aws.logs import retention_problems
+from ...clouds.aws.nodes.policies import node_policy_problems
 from ...clouds.aws.nodes.releases import release_problem
+from ...clouds.aws.nodes.system import DEFAULT_TYPES, system_problems
 from ...clouds.aws.storage.volumes import VOLUME_DRIVER
 from ...clouds.aws.versions import check_version
 from ...clouds.aws.words import NodeImage, Provisioner, Support
 from ...contract import clock
 from ...contract.problems import errors
 from .args import ClusterArgs
-from .argument_problems import Problems, place_problems, timeout_problems
-from .parts.addons import EKS_DEFAULT, MOST_RECENT
-from .parts.common import node_policy_problems
-from .parts.system_nodes import DEFAULT_TYPES
-from .parts.system_nodes import problems as system_problems
+from .argument_problems import Problems, boundary_problems, place_problems, timeout_problems
 from .storage.settings import KMS_KEY
 
 LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
@@ -43,6 +41,7 @@ def system_nodes(args: ClusterArgs) -> tuple[Sequence[str], int, str, int | None
 def problems(name: str, args: ClusterArgs) -> Problems:
     yield from place_problems("cluster_name", args.get("cluster_name", name), args.get("region", ""))
     yield from timeout_problems(args)
+    yield from boundary_problems(args)
     yield from (("node_policies", reason) for reason in node_policy_problems(args.get("node_policies", ())))
     if "node_role_arn" in args and "node_policies" in args:
         yield (

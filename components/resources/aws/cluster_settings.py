@@ -67,6 +67,9 @@ class ClusterSettings(Section):
     """Control plane logs to enable: api, audit, authenticator, controllerManager, scheduler. Default: all."""
     log_retention_days: int = Field(default=90, ge=1)
     """Days to retain the logs, including after the cluster is deleted; one of the periods of CloudWatch Logs."""
+    log_kms_key_arn: str | None = Field(default=None, pattern=VOLUME_KEY)
+    """ARN of the KMS key that encrypts the log group of the control plane. Its key policy must allow CloudWatch Logs.
+    Default: encryption by CloudWatch Logs."""
     secrets_key_arn: str | None = None
     """ARN of the KMS key that encrypts Secrets. Default: a new key."""
     addons: dict[str, str] = Field(default_factory=dict)
@@ -83,6 +86,9 @@ class ClusterSettings(Section):
     system_nodes_max: int | None = Field(default=None, ge=1, le=MOST_NODES)
     """Number of system nodes up to which the Cluster Autoscaler may scale; models without an instance type run on
     them too. Default: the number is fixed."""
+    imds_hop_limit: int = Field(default=1, ge=1, le=64)
+    """Hop limit of the instance metadata service on system nodes. With 1, pods cannot reach it and use the nodes'
+    role; some agents need 2."""
     system_ami_release: str = ""
     """AMI release of the system nodes, such as 1.35.6-20260714, or latest. Default: the release that this package
     pins."""

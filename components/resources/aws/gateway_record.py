@@ -62,4 +62,4 @@ def _problems(args: GatewayRecordArgs) -> Problems:
     if not is_host(host):
         yield "host", f"must be a DNS name such as models.example.com, found {host!r}"
     if not re.fullmatch(HOSTED_ZONE, zone):
-        yield "hosted_zone_id", f"must be the ID of a hosted zone such as Z0123456789ABCDEFGHIJ, found {zone!r}"
+        yield "hosted_zone_id", f"must be the ID of a hosted zone such as Z3M3LMPEXAMPLE, found {zone!r}"

@@ -39,7 +39,7 @@ from ...contract.names import is_dns1123_label, is_dns1123_subdomain
 from ..serving.arguments import checked_args
 from ..serving.objects import token
 from .args import IdentitiesArgs
-from .argument_problems import Problems, place_problems, repeated
+from .argument_problems import Problems, boundary_problems, place_problems, repeated
 from .parts.common import managed_policy, named, partition
 
 MODEL_LOADER = "model-loader"
@@ -104,6 +104,7 @@ class Identities(pulumi.ComponentResource):
             name=name,
             description=f"{key} in the EKS cluster {cluster}",
             assume_role_policy=json.dumps(_trust(args, list(accounts.values()))),
+            permissions_boundary=args.get("permissions_boundary_arn"),
             tags=named(name, tags),
             opts=child,
         )
@@ -184,6 +185,7 @@ def _problems(args: IdentitiesArgs) -> Problems:
     problem = provider_problem(args["oidc_provider_arn"]) if "oidc_provider_arn" in args else None
     if problem:
         yield "oidc_provider_arn", problem
+    yield from boundary_problems(args)
     yield from _controller_problems(args)
     yield from _model_problems(args)
 
@@ -208,7 +210,7 @@ def _controller_problems(args: IdentitiesArgs) -> Problems:
     if DNS_CHALLENGES in requested:
         zone, host = args.get("hosted_zone_id", ""), args.get("host", "")
         if not re.fullmatch(HOSTED_ZONE, zone):
-            yield "hosted_zone_id", f"must be the ID of a hosted zone such as Z0123456789ABCDEFGHIJ, found {zone!r}"
+            yield "hosted_zone_id", f"must be the ID of a hosted zone such as Z3M3LMPEXAMPLE, found {zone!r}"
         if not is_dns1123_subdomain(host):
             yield "host", f"must be the DNS name of the certificates, found {host!r}"
 

@@ -13,6 +13,7 @@ import json
 import pulumi
 from pulumi_aws import ecr, iam
 
+from ...clouds.aws.facts.iam import service_trust
 from ...clouds.aws.images import (
     MOST_IMAGES,
     RegistryCache,
@@ -28,7 +29,7 @@ from ...contract.problems import field_path
 from ..serving.arguments import checked_args
 from ..serving.objects import token
 from .args import ImageCacheArgs
-from .argument_problems import Problems, region_problems, repeated
+from .argument_problems import Problems, boundary_problems, region_problems, repeated
 from .parts.common import partition, service_role
 
 
@@ -77,7 +78,10 @@ class ImageCache(pulumi.ComponentResource):
         role = None
         if key or self._tags:
             # ECR assumes it to tag and encrypt the repositories that it creates.
-            role, _ = service_role(f"{self._name}-repositories", "ecr.amazonaws.com", (), self._tags, self)
+            # ECR documents no conditions for this trust (ECR user guide, "Create an IAM role for repository creation
+            # templates").
+            trust, boundary = service_trust("ecr.amazonaws.com"), self._args.get("permissions_boundary_arn", "")
+            role, _ = service_role(f"{self._name}-repositories", trust, (), self._tags, self, boundary)
             document = template_policy(self._cache, partition(self._args["region"]), key)
             name = f"{self._name}-repositories"
             iam.RolePolicy(name, role=role.name, policy=json.dumps(document), opts=self._child())
@@ -111,6 +115,7 @@ class ImageCache(pulumi.ComponentResource):
 
 
 def _problems(args: ImageCacheArgs) -> Problems:
+    yield from boundary_problems(args)
     region, account = args.get("region", ""), args.get("account")
     registries, prefix = args.get("registries", []), args.get("prefix", "")
     for key in ("account", "registries"):

@@ -14,11 +14,12 @@ import pulumi
 from pulumi_aws import cloudwatch, eks, iam, sqs
 
 from ...clouds.aws.names import SPOT_SERVICE
+from ...clouds.aws.nodes.policies import node_policy_problems
 from ..serving.arguments import checked_args
 from ..serving.objects import token
 from .args import KarpenterAccessArgs
-from .argument_problems import Problems, place_problems
-from .parts.common import NODE_POLICIES, after, named, node_policy_problems, node_role
+from .argument_problems import Problems, boundary_problems, place_problems
+from .parts.common import NODE_POLICIES, after, named, node_role
 
 _EVENTS: Mapping[str, tuple[str, str]] = {
     "health": ("aws.health", "AWS Health Event"),
@@ -59,7 +60,8 @@ class KarpenterAccess(pulumi.ComponentResource):
         self._name, self._args = name, args
         self._tags = args.get("tags", {})
         policies = args.get("node_policies", NODE_POLICIES)
-        role, attached = node_role(f"{name}-node", policies, args["region"], self._tags, self)
+        boundary = args.get("permissions_boundary_arn", "")
+        role, attached = node_role(f"{name}-node", policies, args["region"], self._tags, self, boundary)
         entry = eks.AccessEntry(
             f"{name}-node",
             cluster_name=args["cluster_name"],
@@ -145,5 +147,6 @@ def _queue_policy(queue_arn: str) -> str:
 def _problems(args: KarpenterAccessArgs) -> Problems:
     if "cluster_name" not in args:
         yield "cluster_name", "is required"
+    yield from boundary_problems(args)
     yield from (("node_policies", reason) for reason in node_policy_problems(args.get("node_policies", ())))
     yield from place_problems("cluster_plain_name", args.get("cluster_plain_name", ""), args.get("region", ""))

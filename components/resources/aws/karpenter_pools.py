@@ -69,6 +69,7 @@ class KarpenterPools(pulumi.ComponentResource):
         args: KarpenterPoolsArgs,
         opts: pulumi.ResourceOptions | None = None,
         drains: Mapping[str, int] = _NO_DRAINS,
+        longest_grace: int = 0,
     ) -> Self:
         """Create the component from checked plans; of the arguments, only those about the cluster are used.
 
@@ -79,9 +80,10 @@ class KarpenterPools(pulumi.ComponentResource):
             args: Arguments about the cluster.
             opts: The component's options.
             drains: Seconds until the pods of a group have moved elsewhere, at most, by the name of the group.
+            longest_grace: Longest time that a pod of any group may take to terminate, in seconds.
         """
         component = cls.__new__(cls)
-        component.register(name, groups, environment, args, opts, drains)
+        component.register(name, groups, environment, args, opts, drains, longest_grace)
         return component
 
     def register(
@@ -92,6 +94,7 @@ class KarpenterPools(pulumi.ComponentResource):
         args: KarpenterPoolsArgs,
         opts: pulumi.ResourceOptions | None,
         drains: Mapping[str, int] = _NO_DRAINS,
+        longest_grace: int = 0,
     ) -> None:
         """Create the component, and the NodePools with their EC2NodeClass per group."""
         pulumi.ComponentResource.__init__(
@@ -110,7 +113,7 @@ class KarpenterPools(pulumi.ComponentResource):
         if environment.pools.general:
             surroundings = self._surroundings(environment.zones, self._members)
             node_class_object = self._class(general_class(environment, surroundings))
-            self._pool(general_pool(environment.pools.general, environment), node_class_object)
+            self._pool(general_pool(environment.pools.general, environment, longest_grace), node_class_object)
         self.names = pulumi.Output.from_input(list(self.pools))
         self.register_outputs({"names": self.names})
 

@@ -120,7 +120,8 @@ class Network(pulumi.ComponentResource):
         # Free of charge, and keeps weights and image layers, which come from S3, off the NAT gateways.
         self.endpoints.append(self._endpoints.gateway("s3", [table.id for table in [public, *private]]))
         if "flow_logs" in self._args:
-            flow_logs(vpc, self._args["flow_logs"], self._args["region"], self._label)
+            boundary = self._args.get("permissions_boundary_arn", "")
+            flow_logs(vpc, self._args["flow_logs"], self._args["region"], self._label, boundary)
 
     def _public_zones(self, internet: ec2.InternetGateway) -> ec2.RouteTable:
         table = self._table("public")
@@ -276,7 +277,7 @@ class Network(pulumi.ComponentResource):
 
     @property
     def _endpoints(self) -> Endpoints:
-        return Endpoints(self._args["region"], self.vpc_id, self._label)
+        return Endpoints(self._args["region"], self.vpc_id, self._label, self._args.get("endpoint_policies", {}))
 
     @property
     def _cidr(self) -> str:

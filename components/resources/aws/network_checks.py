@@ -5,15 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...clouds.aws.facts.regions import REGION
 from ...clouds.aws.logs import DEFAULT_DAYS, retention_problems
+from ...clouds.aws.reach import interface_services
 from ...clouds.aws.subnets import CIDR, MOST_ZONES, cidr_problem, placeless, pod_cidr_problem, range_of
 from ...clouds.aws.words import NatGateways, Traffic
 from .args import FlowLogsArgs, NetworkArgs
-from .argument_problems import Problems, place_problems, repeated, timeout_problems
+from .argument_problems import Problems, boundary_problems, place_problems, repeated, timeout_problems
 
-ENDPOINT_SERVICES = (
-    *("autoscaling", "ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth"),
-    *("elasticloadbalancing", "logs", "sqs", "ssm", "ssmmessages", "sts"),
-)
+ENDPOINT_SERVICES = interface_services()
 
 
 def problems(args: NetworkArgs) -> Problems:
@@ -33,6 +31,14 @@ def problems(args: NetworkArgs) -> Problems:
                 f"unknown service {service!r}; known services: {', '.join(ENDPOINT_SERVICES)}",
             )
     yield from repeated("interface_endpoints", services)
+    yield from boundary_problems(args)
+    created = {*services, *(() if "vpc_id" in args else ("s3",))}
+    for service, document in args.get("endpoint_policies", {}).items():
+        key = f"endpoint_policies[{service}]"
+        if service not in created:
+            yield key, f"is of no endpoint that is created; it creates {', '.join(sorted(created)) or 'none'}"
+        elif not isinstance(document, dict) or "Statement" not in document:
+            yield key, "must be a policy document with Version and Statement"
     yield from _existing_problems(args) if "vpc_id" in args else _new_problems(args)
 
 

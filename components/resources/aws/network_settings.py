@@ -1,11 +1,14 @@
 """Settings of a VPC, shared by programs and stacks."""
 
+from typing import Any
+
 from pydantic import Field
 
 from ...clouds.aws.logs import DEFAULT_DAYS
 from ...clouds.aws.words import NatGateways, Traffic
 from ...plan.section import Flag, Section
 from .node_settings import Zone
+from .storage.settings import KMS_KEY
 
 
 class FlowLogSettings(Section):
@@ -15,6 +18,9 @@ class FlowLogSettings(Section):
     """Connections to record: rejected, accepted or all."""
     retention_days: int = Field(default=DEFAULT_DAYS, ge=1)
     """Days to retain the flow logs; one of the periods of CloudWatch Logs, such as 30."""
+    kms_key_arn: str | None = Field(default=None, pattern=KMS_KEY)
+    """ARN of the KMS key that encrypts the log group. Its key policy must allow CloudWatch Logs. Default: encryption
+    by CloudWatch Logs."""
 
 
 class NetworkSettings(Section):
@@ -38,7 +44,11 @@ class NetworkSettings(Section):
     provide every service that they need."""
     interface_endpoints: list[str] = Field(default_factory=list)
     """AWS services to create interface endpoints for: autoscaling, ec2, ecr.api, ecr.dkr, eks, eks-auth,
-    elasticloadbalancing, logs, sqs, ssm, ssmmessages, sts. Default: none."""
+    elasticfilesystem, elasticloadbalancing, fsx, logs, monitoring, sqs, ssm, ssmmessages, sts, xray. Default:
+    none."""
+    endpoint_policies: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """Policy documents of the endpoints that the stack creates, by service; s3 is the gateway endpoint of a new VPC.
+    Default: full access."""
     vpc_id: str | None = None
     """ID of an existing VPC. The stack creates only interface endpoints in it. Default: a new VPC."""
     private_subnets: dict[str, str] = Field(default_factory=dict)

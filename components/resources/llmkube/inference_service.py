@@ -39,7 +39,7 @@ class InferenceService(ReferencedComponent):
 def _render(name: str, args: InferenceServiceArgs) -> Rendered:
     arguments = Arguments(name, args, InferenceServiceArgs, INFERENCE_SERVICE.models)
     options = options_of(arguments, _OF_PODS)
-    autoscaled = is_autoscaled(arguments, options, ("replicas", "autoscaling"))
+    autoscaled = is_autoscaled(arguments, options, ("replicas", "autoscaling"), operated=False)
     referred = [
         arguments.manifest(key, "Model") for key in ("model", "draft_model") if key in ("model", *arguments.values)
     ]

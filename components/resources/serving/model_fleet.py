@@ -47,7 +47,6 @@ from .fleet.cost_output import cost_of
 from .fleet.files import read_text
 from .fleet.installing import Installation
 from .fleet.outputs import adapter_rules_of, endpoints_of, models_of, nodes_of
-from .fleet.prices import own_prices
 from .fleet.settings import described, in_python
 from .former import SETS, FormerPlaces, component_name, is_written_scaler, serving_component
 from .object_set import FrontDoor, Monitoring, NetworkPolicies, ObjectSet, OtherObjects, PriorityClasses
@@ -55,7 +54,7 @@ from .objects import KubernetesObject, kubernetes_object, token
 from .simulated_nodes import SimulatedNodes
 from .site import Site
 from .waiting import custom_timeouts
-from .workload_component import WorkloadComponent, added_name, kept_fields
+from .workload_component import WorkloadComponent, added_name, declared_replicas, kept_fields
 
 _NodeKind = frozenset[tuple[str, str]]
 """The labels by which pods choose nodes."""
@@ -99,15 +98,13 @@ class ModelFleet(pulumi.ComponentResource):
             Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS)
             for path, reason in missing_facts(inputs.site, charts)
         ]
-        prices, price_problems = own_prices(inputs.settings.prices)
         problems = [
             *inputs.problems,
             *missing,
-            *price_problems,
             *(in_python(problem, name) for problem in planned.problems),
         ]
         report_errors(problems)
-        self.register(name, planned, inputs.settings, inputs.site, bill_of(planned, prices), opts)
+        self.register(name, planned, inputs.settings, inputs.site, bill_of(planned), opts)
         self.log_warnings(problems)
 
     @classmethod
@@ -139,6 +136,18 @@ class ModelFleet(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None,
     ) -> None:
         """Create the component and its children in the order of their dependencies."""
+        with planned.environment.with_types():
+            self._register(name, planned, settings, site, bill, opts)
+
+    def _register(
+        self,
+        name: str,
+        planned: Plan,
+        settings: FleetSettings,
+        site: Site,
+        bill: Bill,
+        opts: pulumi.ResourceOptions | None,
+    ) -> None:
         pulumi.ComponentResource.__init__(self, token("ModelFleet"), name, {}, opts)
         self._name, self._planned, self._settings = name, planned, settings
         self._former = FormerPlaces(self, name, planned)
@@ -302,7 +311,7 @@ class ModelFleet(pulumi.ComponentResource):
             child, options = f"{name}{added_name(value, item.name)}", self._child(before)
             options.ignore_changes = kept.get(id(value)) or None
             options.aliases = self._former.of_object(item, value)
-            own = value if options.ignore_changes else with_own_replicas(value)
+            own = value if options.ignore_changes else with_own_replicas(value, declared_replicas(item, value))
             self._shared[key_of(value)] = self._object(own, child, options)
         return None
 

@@ -55,18 +55,21 @@ def options_of(arguments: Arguments, without: frozenset[str] = frozenset()) -> O
     return settings.options()
 
 
-def is_autoscaled(arguments: Arguments, options: Options, own: Iterable[str] = ("replicas",)) -> bool:
+def is_autoscaled(
+    arguments: Arguments, options: Options, own: Iterable[str] = ("replicas",), *, operated: bool = True
+) -> bool:
     """Return whether another component scales this one; records conflicting arguments.
 
     Args:
         arguments: The arguments of the component.
         options: Its rendering options.
         own: Arguments that set the number of replicas.
+        operated: Whether autoscalers can set the replicas of the resource that its operator reads.
     """
     value = arguments.get("autoscaled", False)
     if not isinstance(value, bool):
         arguments.add_problem("autoscaled", f"must be true or false, found {value!r}")
-    elif value and not options.realization.is_native:
+    elif value and not operated and not options.realization.is_native:
         arguments.add_problem(
             "autoscaled", "has no effect with realization 'operator': the operator sets the replicas; remove it"
         )

@@ -28,6 +28,7 @@ class Site:
         answers_challenges: Whether cert-manager has a role to solve DNS-01 challenges.
         node_bounds: Sizes of node groups for the Cluster Autoscaler; None without groups.
         bounded_only: Whether the autoscaler may scale no other groups.
+        longest_grace: Longest time that a pod may take to terminate, in seconds.
         owned: Whether the stack creates the cluster, so that all namespaces are its own.
         after: Resources that must exist before charts are installed, such as identities.
         volumes: Volumes of the models' claims, which must exist before the claims.
@@ -43,6 +44,7 @@ class Site:
     answers_challenges: bool = False
     node_bounds: pulumi.Input[list[Any]] | None = None
     bounded_only: bool = False
+    longest_grace: int = 0
     owned: bool = False
     after: tuple[pulumi.Resource, ...] = ()
     volumes: tuple[pulumi.Resource, ...] = ()

@@ -126,7 +126,7 @@ class WorkloadComponent(pulumi.ComponentResource):
             options.custom_timeouts = custom_timeouts(rendered.timeouts.get(key_of(value)))
             registered = as_registered(value, rendered.waits, rendered)
             if not options.ignore_changes:
-                registered = with_own_replicas(registered)
+                registered = with_own_replicas(registered, declared_replicas(rendered, value))
             child = kubernetes_object(registered, logical_name(name, rendered.name, value), options)
             created[key_of(value)] = child
             endpoint = endpoints.get(id(value))
@@ -150,7 +150,16 @@ class ReferencedComponent(WorkloadComponent):
 def kept_fields(item: Rendered) -> dict[int, list[str]]:
     """Return the fields of the objects of a resource that updates must leave alone, by their identity in memory."""
     kept = {id(workload.body): list(workload.kept_fields) for workload in item.workloads}
-    return kept | {id(value): [REPLICAS] for value in item.objects if key_of(value) in item.scaled}
+    scaled = item.scaled | {scaler.resource for scaler in item.autoscalers}
+    return kept | {id(value): [REPLICAS] for value in item.objects if key_of(value) in scaled}
+
+
+def declared_replicas(item: Rendered, value: Mapping[str, Any]) -> int | None:
+    """Return the replicas of a resource that is created for its operator; None for all other objects."""
+    if not item.workloads or key_of(value) != (item.kind, item.namespace, item.name):
+        return None
+    replicas = getattr(getattr(item.source.resource, "spec", None), "replicas", None)
+    return replicas if isinstance(replicas, int) else None
 
 
 def _at_load_balancer(url: str, status: Mapping[str, Any] | None) -> str:
@@ -204,6 +213,8 @@ def render_one(
     item = replace(rendered, warnings=planned.problems, timeouts=planned.timeouts.planned, waits=waits)
     if not autoscaled:
         return item
+    if not options.realization.is_native:
+        return replace(item, scaled=frozenset({(item.kind, item.namespace, item.name)}))
     # The other component knows the bounds; here it matters only that there are some.
     workloads = tuple(replace(without_replicas(workload), most=workload.replicas) for workload in item.workloads)
     return replace(item, workloads=workloads)

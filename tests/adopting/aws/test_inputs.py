@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.adopting.aws import one_cluster
 from tests.adopting.aws.one_cluster import SOME_IDS
+from tests.tries import tries
 from workbench.adopting.aws.cloudformation import read_cloudformation
 from workbench.adopting.aws.eksctl import read_eksctl
 from workbench.adopting.aws.inventory import Inventory
@@ -80,7 +81,7 @@ def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 @pytest.mark.parametrize("source", READERS)
 @given(data=st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_one_value_replaced(source: str, data: st.DataObject, tmp_path: Path) -> None:
     document = READERS[source][1]()
     path = data.draw(st.sampled_from(paths_of(document)))

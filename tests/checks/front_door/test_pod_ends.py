@@ -1,6 +1,7 @@
 """Pods that end before their requests do."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,17 +12,22 @@ from components.clouds.aws.environment import AwsEnvironment
 from components.contract.findings.annotations import PREFIX
 from components.contract.findings.ids import RuleId
 from components.contract.problems import Problem, Severity
-from components.families import objects
+from components.engines.draining import aborting_seconds, drain_bound
+from components.families import load, objects
+from components.fleet.ending import finishing_seconds, grace_seconds
 from components.fleet.options import Options
+from components.fleet.words import Realization
 from components.plan.environment import Environment
 from components.plan.plan import Plan, plan
 from tests.checks.front_door.doors import PUBLIC
 from tests.families.kthena.serving.support import model_serving, pods, role
 from tests.families.leaderworkerset.sets import group
-from tests.fleets import open_model, playground, runner, service
+from tests.families.llmkube.support import isvc, model
+from tests.fleets import SAMPLES, open_model, playground, runner, runtime, service
 
 Object = dict[str, Any]
-RULES = (RuleId.DRAIN_MISSING, RuleId.DRAIN_SHORT)
+RULES = (RuleId.DRAIN_MISSING, RuleId.DRAIN_SHORT, RuleId.DRAIN_HOOK)
+ROOT = Path(__file__).parents[3]
 VLLM = "vllm/vllm-openai:v0.20.0"
 EARLIER = "vllm/vllm-openai:v0.11.0"
 
@@ -110,6 +116,72 @@ def test_without_an_endpoint_outside_the_cluster_nothing_limits_requests() -> No
     assert workload.front["spec"]["terminationGracePeriodSeconds"] == 130
 
 
+METRICS = "curl -s localhost:8000/metrics"
+GREP = f"until [ \"$({METRICS} | grep '^vllm:num_requests_waiting' | awk '{{print $2}}')\" = 0 ]; do :; done"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("image", "expected"), [(VLLM, [RuleId.DRAIN_HOOK]), (EARLIER, [])])
+def test_a_hook_that_reads_two_metrics(kind: str, image: str, expected: list[RuleId]) -> None:
+    hook = {"preStop": {"exec": {"command": ["/bin/sh", "-c", GREP]}}}
+    assert [each.rule for each in found(*written(kind, image=image, lifecycle=hook))] == expected
+
+
+@pytest.mark.parametrize(
+    "hook", [{"exec": {"command": ["sleep", "5"]}}, {"httpGet": {"port": 8080, "path": "/stop"}}]
+)
+def test_the_own_hook_of_a_backend_runtime(hook: Object) -> None:
+    own = runtime("own", image="vllm/vllm-openai", version="v0.20.0", lifecycle={"preStop": hook})
+    used = playground(backendRuntimeConfig={"backendName": "own"})
+    (problem,) = found(open_model(), used, own)
+    assert problem.rule == RuleId.DRAIN_MISSING
+    assert problem.reason.endswith("remove the preStop hook of its runtime: without it, one is rendered that waits")
+    own["spec"]["lifecycle"] = {"preStop": {"exec": {"command": ["/bin/sh", "-c", "./drain.sh"]}}}
+    assert not found(open_model(), used, own)
+    del own["spec"]["lifecycle"]
+    assert not found(open_model(), used, own)
+
+
+@pytest.mark.parametrize(("realization", "missing"), [(Realization.NATIVE, False), (Realization.OPERATOR, True)])
+def test_pods_of_an_operator_without_hooks(realization: Realization, *, missing: bool) -> None:
+    options = Options(realization=realization)
+    result = plan(objects([model(), isvc()]), Environment(options=options))
+    problems = [each for each in result.problems if each.rule in RULES]
+    assert [each.rule for each in problems] == [RuleId.DRAIN_MISSING] * missing
+    ((_, workload),) = result.fleet.workloads
+    assert finishing_seconds(workload) == (0 if missing else drain_bound(grace_seconds(workload)))
+
+
+SERVED = [
+    *sorted((ROOT / "stacks").glob("models/*.yaml")),
+    *sorted((ROOT / "examples").rglob("*.yaml")),
+    *sorted(SAMPLES.glob("*.yaml")),
+]
+
+
+@pytest.mark.parametrize("realization", Realization)
+def test_every_serving_pod_waits_or_has_a_finding(realization: Realization) -> None:
+    """Each file of the samples, the stacks and the examples is planned alone."""
+    pods, silent = 0, list[str]()
+    for path in SERVED:
+        manifests = load([path])
+        if not manifests.resources:
+            continue
+        result = plan(manifests, Environment(options=Options(realization=realization)))
+        reported = {
+            (each.kind, each.name)
+            for each in (*result.problems, *(e.problem for e in result.ignored))
+            if each.rule in RULES
+        }
+        for item, workload in result.fleet.workloads:
+            pods += 1
+            aborted = aborting_seconds(workload.container, workload.server.line)
+            if aborted is not None and (item.source.kind.kind, item.source.name) not in reported:
+                silent.append(f"{path.relative_to(ROOT)}: {item.title}")
+    assert pods > 20
+    assert silent == []
+
+
 class TestNodes:
     AWS = AwsEnvironment(region="us-east-1", existing=True)
 
@@ -125,8 +197,17 @@ class TestNodes:
         assert problem.reason.endswith("set it to 15m or less")
 
     def test_behind_a_gateway_its_proxies_have_a_finding_of_their_own(self) -> None:
-        result = planned(open_model(), playground(), request_timeout="20m", cloud=self.AWS)
-        assert [problem.rule for problem in self.of(result)] == [RuleId.ACCESS_ROLLOUT]
+        for timeout in ("20m", "90m"):
+            result = planned(open_model(), playground(), request_timeout=timeout, cloud=self.AWS)
+            (problem,) = self.of(result)
+            assert problem.rule == RuleId.ACCESS_ROLLOUT
+            assert "EKS gives the pods of a node 15m" in problem.reason
+
+    def test_proxies_with_a_drain_timeout_leave_the_limit_of_the_models_pods(self) -> None:
+        door = replace(PUBLIC, request_timeout="90m", rollout=PUBLIC.rollout._replace(drain_timeout="5m"))
+        result = plan(objects([open_model(), playground()]), Environment(door=door, cloud=self.AWS))
+        (problem,) = [problem for problem in self.of(result) if problem.rule == RuleId.DRAIN_SHORT]
+        assert problem.reason.endswith("set it to 15m or less")
 
     @pytest.mark.parametrize(("timeout", "noted"), [("10m", True), ("2m", False)])
     def test_spot_instances_are_noted(self, timeout: str, *, noted: bool) -> None:

@@ -53,11 +53,14 @@ BOUNDS = {
     "maxRequestsPerConnection": 10,
 }
 
+CONNECTIONS = {"http": {"maxConnectionDuration": "5s"}}
+"""Half of the ten seconds in which a terminating pod may get requests (docs/draining.md)."""
+
 
 def test_without_a_limit_only_envoys_own_is_raised() -> None:
     """1,024 requests of a model at a time, of which an answer takes minutes."""
     policy = one(made(PUBLIC), "BackendTrafficPolicy")
-    assert policy["spec"] == {"targetRefs": [GATEWAY], "circuitBreaker": BOUNDS}
+    assert policy["spec"] == {"targetRefs": [GATEWAY], "circuitBreaker": BOUNDS, "timeout": CONNECTIONS}
 
 
 def test_the_gateways_own_processor_is_no_bottleneck() -> None:
@@ -81,6 +84,7 @@ def test_each_proxy_counts_the_requests_of_a_client_by_itself() -> None:
         "spec": {
             "targetRefs": [GATEWAY],
             "circuitBreaker": BOUNDS,
+            "timeout": CONNECTIONS,
             "rateLimit": {"local": {"rules": [{**CLIENT, "limit": {"requests": 60, "unit": "Minute"}}]}},
         },
     }

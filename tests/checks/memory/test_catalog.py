@@ -130,7 +130,7 @@ WITHOUT_CONTEXTS = ("litgpt", "tunix", "NVIDIA/NeMo", "tests/config/base_model_a
 
 
 def test_every_model_has_layers_heads_and_a_source() -> None:
-    assert len(shapes()) == 302
+    assert len(shapes()) == 354
     for shape in shapes().values():
         assert shape.layers, shape.name
         assert shape.heads, shape.name

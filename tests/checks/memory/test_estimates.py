@@ -145,8 +145,8 @@ def _is_marked(found: WorkloadVerdict) -> None:
 
 
 def test_a_published_model_that_no_catalog_has() -> None:
-    """Mistral-Small-3.2-24B has 44.7 GiB of weights, and vLLM may use 40.0 of an L40S."""
-    found = only(*Case("mistralai/Mistral-Small-3.2-24B-Instruct-2506", L40S, Fit.EXCEEDED).documents)
+    """Mistral-Small-24B-Base has 43.9 GiB of weights, and vLLM may use 40.0 of an L40S."""
+    found = only(*Case("mistralai/Mistral-Small-24B-Base-2501", L40S, Fit.EXCEEDED).documents)
     assert found.verdict.fit is Fit.EXCEEDED
     _is_marked(found)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.checks.memory.accelerators.devices import GIB
-from components.checks.memory.arithmetic import judge
+from components.checks.memory.arithmetic import judge, ledger_of
 from components.checks.memory.cases import Fit, MemoryCase, Parallel
 from components.checks.memory.shapes import Layers, Shape
 from components.engines.memory.budget import EngineMemory
@@ -130,7 +130,8 @@ def test_the_sum_of_the_parts_is_what_is_needed(case: MemoryCase) -> None:
 @given(CASES)
 def test_exceeded_is_only_what_is_surely_too_large(case: MemoryCase) -> None:
     verdict = judge(case, types=False)
-    assert (verdict.fit is Fit.EXCEEDED) <= (verdict.margin < 0)
+    beside = ledger_of(case).left_beside(verdict.context) if verdict.fit is Fit.EXCEEDED else None
+    assert (verdict.fit is Fit.EXCEEDED) <= (verdict.margin < 0 or (beside or 0) < 0)
     assert (verdict.fit is Fit.FITS) <= (verdict.margin >= 0)
 
 

@@ -100,6 +100,10 @@ def test_a_name_that_tells_too_little(name: str) -> None:
         ("org/a-7B", "16", "16"),
         ("org/a-7B-AWQ", "4", "4.6"),
         ("org/a-7B-GPTQ-Int8", "8", "8.5"),
+        ("org/a-7B-GPTQ-Int4", "4", "4.6"),
+        ("org/a-7B-GPTQ-4bit", "4", "4.6"),
+        # 2, 3, 4 or 8 bits: its config.json states which.
+        ("org/a-7B-GPTQ", "2.1", "8.6"),
         ("org/a-7B-FP8-dynamic", "8", "8.5"),
         ("org/a-7B-NVFP4", "4.25", "4.5"),
         ("RedHatAI/a-7B-quantized.w4a16", "4", "4.6"),
@@ -134,11 +138,13 @@ def test_a_type_in_the_name_of_the_known_model_is_its_own(name: str, like: str, 
     assert (found.weights_bytes, found.least_bytes) == (None, None)
 
 
-def test_weights_of_an_unnamed_type_are_a_range() -> None:
+def test_weights_of_an_unnamed_type_are_a_range(monkeypatch: pytest.MonkeyPatch) -> None:
     """Others than DeepSeek publish its models with 16 bits, and quantized without a word in the name."""
-    found, known = estimate("unsloth/DeepSeek-V3.1"), shape_of("nvidia/DeepSeek-V3.1-NVFP4")
-    assert found
+    known = shape_of("nvidia/DeepSeek-V3.1-NVFP4")
     assert known
+    monkeypatch.setattr(naming, "_bases", lambda: {"deepseek-v3.1": known})
+    found = estimate("unsloth/DeepSeek-V3.1")
+    assert found
     assert known.parameters
     assert (found.layers, found.dtype) == (known.layers, "")
     assert found.weights_bytes == pytest.approx(known.parameters * 2)
@@ -199,6 +205,31 @@ def test_files_of_llama_cpp() -> None:
     assert typed
     assert typed.weights_bytes == found.weights_bytes
     assert estimate("Meta-Llama-3.1-8B.gguf", single_file=True) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        # UmeAiRT/ComfyUI-Auto_installer, the pointer of models/clip/Qwen3-4B-UD-Q4_K_XL.gguf.
+        ("Qwen3-4B-UD-Q4_K_XL.gguf", 2_546_339_456),
+        ("unsloth/Qwen3-4B-GGUF:UD-Q4_K_XL", 2_546_339_456),
+    ],
+)
+def test_dynamic_types_of_unsloth_are_ranges(name: str, size: int) -> None:
+    found = estimate(name, single_file=True)
+    assert found
+    assert found.weights_bytes is not None
+    assert found.least_bytes is not None
+    assert found.least_bytes <= size <= found.weights_bytes
+    assert "UD-Q4_K_XL" in found.estimate
+
+
+def test_the_type_mxfp8_in_a_name() -> None:
+    """Each block of 32 numbers of 8 bits has a scale of 8 bits (OCP Microscaling Formats 1.0)."""
+    found, known = estimate("acme/Qwen3-32B-MXFP8"), shape_of("Qwen/Qwen3-32B")
+    assert found
+    assert known
+    assert (found.layers, found.dtype) == (known.layers, "mxfp8")
 
 
 @pytest.mark.parametrize(

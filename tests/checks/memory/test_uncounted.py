@@ -8,6 +8,7 @@ from components.checks.memory.cases import Fit
 from components.checks.memory.verdicts import WorkloadVerdict
 from tests.checks.memory.fleets import leader_worker_set, only, pod
 
+EXPERTS, HALF = "--enable-expert-parallel", ("--max-model-len", "81920")
 MOE, DENSE, OSS, IMAGES = "Qwen/Qwen3-30B-A3B", "Qwen/Qwen3-8B", "openai/gpt-oss-120b", "google/gemma-3-4b-it"
 
 
@@ -95,7 +96,7 @@ def test_images_did_not_fit_beside_the_share_of_early_sglang() -> None:
     """sgl-project/sglang issue 4708: gemma-3-4b stops on one GPU of 40 GB, and a text model of that size does not."""
     found = served(IMAGES, "p4d.24xlarge", "lmsysorg/sglang:v0.4.4.post1", "--context-length", "8192")
     assert found.verdict.fit is Fit.TIGHT
-    assert "encoding images and audio can take up to 5.0 GiB" in found.verdict.reason
+    assert "encoding images and audio can take up to 6.0 GiB" in found.verdict.reason
     text = served("Qwen/Qwen3-4B", "p4d.24xlarge", "lmsysorg/sglang:v0.4.4.post1", "--context-length", "8192")
     assert text.verdict.fit is Fit.FITS
     # With a smaller share there is room.
@@ -111,3 +112,13 @@ def test_weights_in_mxfp4_may_be_filled_up() -> None:
     assert found.verdict.fit is Fit.TIGHT
     assert "padding of MXFP4 weights can take up to 5.2 GiB" in found.verdict.reason
     assert served(OSS, "p5en.48xlarge", vllm("v0.22.0"), "--max-model-len", "4096").verdict.fit is Fit.FITS
+
+
+def test_data_parallel_ranks_may_compute_the_experts_of_all_tokens() -> None:
+    """GPUStack's page on DeepSeek-V3.2 and H200: half of the context starts, and the whole one is out of memory."""
+    args = ("--tensor-parallel-size", "1", "--data-parallel-size", "8")
+    whole = served("deepseek-ai/DeepSeek-V3.2", "p5en.48xlarge", vllm("v0.13.0"), *args, EXPERTS, gpus=8)
+    assert whole.verdict.fit is Fit.TIGHT
+    assert "the experts of the tokens of all ranks can take up to 15.8 GiB" in whole.verdict.reason
+    half = served("deepseek-ai/DeepSeek-V3.2", "p5en.48xlarge", vllm("v0.13.0"), *args, EXPERTS, *HALF, gpus=8)
+    assert half.verdict.fit is Fit.FITS

@@ -223,3 +223,9 @@ def test_a_word_that_is_not_known_is_not_left_in() -> None:
     assert expand("up{<<selector>>}", (), 'a="b"', {}) == 'up{a="b"}'
     with pytest.raises(KeyError):
         expand("<<median queue>>", ("vllm",), "", {})
+
+
+def test_an_environment_without_prices_says_so() -> None:
+    shown = panels()["Cost per hour"]
+    assert shown["options"]["content"] == "No prices are known for this environment."
+    assert panels(costs=COSTS)["Cost per hour"]["type"] == "stat"

@@ -32,7 +32,7 @@ from tests.families.llmkube.random.faults import merged
 from toolkit.kube import Kube, KubeError
 from workbench.cluster.cluster import Running
 
-EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_EXAMPLES", "5000"))
+EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_EXAMPLES", "600"))
 LLMKUBE = st.one_of(
     inference_services(), models(), *(wrong(k).map(lambda w: w.document) for k in ("InferenceService", "Model"))
 )

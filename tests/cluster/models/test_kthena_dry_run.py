@@ -17,6 +17,7 @@ from components.fleet.rendered import Fleet
 from components.fleet.words import Realization
 from components.plan.rendering import render_fleet
 from components.resources.prerequisites.custom_resources import installable
+from tests.cluster.models.release_definitions import examples
 from tests.cluster.models.test_kthena_samples import SAMPLES
 from tests.families.kthena.rendered import meant
 from tests.fleet.test_on_cluster import established, eventually
@@ -28,7 +29,7 @@ Object = dict[str, Any]
 STRICT = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": "test-kthena-dry-run", "force": "true"}
 MANAGER = "test-kthena-dry-run"
 NAMESPACE = "kthena-dry-run"
-EXAMPLES = 300
+EXAMPLES = examples(100)
 THREADS = 8
 
 

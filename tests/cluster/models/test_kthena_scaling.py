@@ -10,11 +10,12 @@ from components.fleet.options import Options
 from components.plan.rendering import render_fleet
 from tests.families.kthena.autoscaling.bindings import binding, metric, policy, serving
 from tests.families.kthena.autoscaling.test_any_policy import BEHAVIOR, BOUNDS, METRICS, TOLERANCE
+from tests.tries import tries
 from toolkit.kube import APPLY, Kube, KubeError
 
 Object = dict[str, Any]
 STRICT = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": "test-kthena-scaling", "force": "true"}
-EXAMPLES = 300
+EXAMPLES = tries(300)
 
 
 def answer(kube: Kube, body: Object, namespace: str) -> Object | str:

@@ -24,7 +24,7 @@ from tests.fleets import Object
 from toolkit.kube import Kube, KubeError
 from workbench.cluster.cluster import Running
 
-EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_EXAMPLES", "5000")) // 20
+EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_EXAMPLES", "2000")) // 20
 KINDS = {kind.kind: kind for kind in (OPEN_MODEL, BACKEND_RUNTIME, PLAYGROUND, SERVICE)}
 STRICT = {"dryRun": "All", "fieldValidation": "Strict", "fieldManager": "test"}
 MARK = "servedRelease"

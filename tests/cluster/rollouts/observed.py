@@ -1,13 +1,15 @@
 """Changes on the real controllers, with pods that become ready in steps.
 
 All pods that have a node and are not ready become ready at once, when the controllers and the scheduler have nothing
-left to do: every start takes the same simulated time, and a step is a wave.
+left to do: every start takes the same simulated time, and a step is a wave. A trial that is timed lets them become
+ready one by one instead.
 """
 
 import datetime
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from random import Random
 
 from components.plan.rollouts import Rollout
 from livefleet.pods.kubelet import STRATEGIC, is_ending, is_ready, is_running, ready_now
@@ -22,7 +24,8 @@ _QUIET = 2.0
 _QUIET_END = 6.0
 """The same at the end, where a controller that takes its time would look like one that has stopped."""
 _PAUSE = 0.4
-_LONGEST = 60.0
+_LONGEST = 180.0
+"""Seconds to come to rest: a busy machine lets the controllers of 200 namespaces starve for more than a minute."""
 _PLENTY = 100
 _WAVES = 40
 
@@ -40,12 +43,33 @@ class Trial:
         self.start()
         return self._observe({pod["metadata"]["uid"] for pod in self.replicas()})
 
+    def timed(self, starts: Random, shortest: float, longest: float) -> float:
+        """Run the change with pods that take random times to start, and return its duration.
+
+        Args:
+            starts: Where the times come from.
+            shortest: The shortest time to start, in seconds of simulated time.
+            longest: The longest one.
+        """
+        self.start()
+        self.kube.apply(self.case.body(self.namespace, changed=True), manager=_MANAGER)
+        now = 0.0
+        ready_at: dict[str, float] = {}
+        while True:
+            starting = _starting(self.settled()) or _starting(self.settled(_QUIET_END))
+            if not starting:
+                return now
+            for pod in starting:
+                ready_at.setdefault(pod["metadata"]["uid"], now + starts.uniform(shortest, longest))
+            now = min(ready_at[pod["metadata"]["uid"]] for pod in starting)
+            self._start([pod for pod in starting if ready_at[pod["metadata"]["uid"]] <= now])
+
     def start(self) -> None:
         """Start the workload as it is before the change."""
         self._prepare()
         case = self.case
         self.kube.apply(case.body(self.namespace, changed=False), manager=_MANAGER)
-        eventually(self.replicas, f"{case}: the first pod")
+        eventually(lambda: self.replicas() or not case.before, f"{case}: the first pod")
         self.ready()
         assert len(self.replicas()) == case.before, case
 
@@ -95,13 +119,9 @@ class Trial:
 
     def _is_done(self, last: list[Json]) -> bool:
         case = self.case
-        strategy = case.strategy.get("updateStrategy") or {}
-        rollout = case.strategy.get("rolloutStrategy") or {}
-        rolling = strategy.get("rollingUpdate") or rollout.get("rollingUpdateConfiguration") or {}
-        updated = sum(pod["spec"]["containers"][0]["image"] == "two" for pod in last[: case.after] if is_ready(pod))
-        wanted = 0 if strategy.get("type") == "OnDelete" else case.after - rolling.get("partition", 0)
+        updated = sum(case.is_new(pod) for pod in last[: case.after] if is_ready(pod))
         ready = sum(map(is_ready, last[: case.after]))
-        return ready == case.after and updated >= wanted
+        return ready == case.after and updated >= case.after - case.kept
 
     def replicas(self) -> list[Json]:
         """Return the pods that make up replicas, of groups the leaders, in order."""
@@ -109,7 +129,7 @@ class Trial:
 
     def _start(self, replicas: list[Json]) -> bool:
         """Make all running pods ready; return whether any was not."""
-        starting = [pod for pod in replicas if is_running(pod) and not is_ready(pod)]
+        starting = _starting(replicas)
         for pod in starting:
             path = self.kube.path("v1", "Pod", pod["metadata"]["name"], self.namespace) + "/status"
             body = ready_now(pod, datetime.datetime.now(datetime.UTC))
@@ -154,11 +174,15 @@ class Trial:
             status = owner.get("status") or {}
             if status.get("observedGeneration", 0) < owner["metadata"]["generation"]:
                 return True
+            # A controller goes on when pods have been ready for minReadySeconds.
+            ready = status.get("readyReplicas", 0)
+            if owner["spec"].get("minReadySeconds") and status.get("availableReplicas", 0) != ready:
+                return True
             if owner["kind"] == _REPLICA_SET:
                 if status.get("replicas", 0) != owner["spec"]["replicas"]:
                     return True
             # A controller that has not counted the pods yet may still change them.
-            elif [status.get("replicas", 0), status.get("readyReplicas", 0)] != counts:
+            elif [status.get("replicas", 0), ready] != counts:
                 return True
         if any(is_ending(pod) for pod in pods):
             return True
@@ -183,6 +207,10 @@ def _replicas(pods: list[Json]) -> list[Json]:
     """Return the pods that make up replicas, of groups the leaders, in order."""
     alive = [pod for pod in pods if not _is_worker(pod) and not is_ending(pod)]
     return sorted(alive, key=lambda pod: str(pod["metadata"]["name"]))
+
+
+def _starting(replicas: list[Json]) -> list[Json]:
+    return [pod for pod in replicas if is_running(pod) and not is_ready(pod)]
 
 
 def _seen(body: Json) -> tuple[str, str]:

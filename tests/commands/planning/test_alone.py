@@ -159,7 +159,7 @@ def test_options_that_contradict_each_other(folder: Path, words: tuple[str, ...]
 
 def test_a_stack_needs_a_project(folder: Path) -> None:
     done = workbench("plan", "--stack", "dev", cwd=folder)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     for word in ("Pulumi.yaml does not exist", "workbench init", "__main__.py", "Pulumi.dev.yaml"):
         assert word in done.stderr
     assert "workbench plan PATH... --cluster eks" in done.stderr

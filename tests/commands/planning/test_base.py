@@ -147,7 +147,7 @@ def test_a_stack_that_is_removed(project: Path) -> None:
     assert done.returncode == 0
     assert "deleted" in done.stdout
     alone = plan(project)
-    assert (alone.returncode, alone.stdout) == (1, "")
+    assert (alone.returncode, alone.stdout) == (2, "")
     assert "stack 'dev' has no Pulumi.dev.yaml" in alone.stderr
 
 

@@ -144,9 +144,9 @@ def test_settings_that_cannot_be_planned(tmp_path: Path, settings: str, words: s
 @pytest.mark.parametrize(
     ("change", "code", "words"),
     [
-        ("no project", 1, "does not exist"),
+        ("no project", 2, "does not exist"),
         ("another project", 2, "the project 'other' has a program of its own"),
-        ("no stack", 1, "stack 'dev' has no Pulumi.dev.yaml"),
+        ("no stack", 2, "stack 'dev' has no Pulumi.dev.yaml"),
     ],
 )
 def test_what_is_no_project(tmp_path: Path, change: str, code: int, words: str) -> None:

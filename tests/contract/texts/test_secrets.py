@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from components.contract.texts.hidden import hidden
 from components.contract.texts.secrets import (
-    SECRET_TEXT,
     is_literal_secret,
     masked,
     masked_text,
@@ -13,6 +13,7 @@ from components.contract.texts.secrets import (
     replace_secrets,
     secret_texts,
 )
+from components.engines.registry import engines
 
 HF = "hf_" + "aB3" * 11
 FORMS = {
@@ -41,6 +42,8 @@ FORMS = {
             "AWS_ACCESS_KEY_ID",
             "OSS_ACCESS_KEY_SECRET",
         ),
+        *("PGPASSWORD", "REDISCLI_AUTH", "AWS_BEARER_TOKEN_BEDROCK", "OTEL_EXPORTER_OTLP_HEADERS", "SENTRY_DSN"),
+        *("SLACK_WEBHOOK_URL", "webhookSecret", "signingKey", "botToken"),
         *("OPENAI_API_KEY", "WANDB_API_KEY", "DB_PASSWORD", "MINIO_SECRET", "GF_SECURITY_ADMIN_PASSWORD"),
         *(
             "--api-key",
@@ -56,7 +59,7 @@ FORMS = {
 )
 def test_names_of_secrets(name: str) -> None:
     assert names_secret(name)
-    assert masked({name: "hunter2"}) == {name: SECRET_TEXT}
+    assert masked({name: "hunter2"}) == {name: hidden("hunter2")}
     assert is_literal_secret(name, "hunter2")
 
 
@@ -76,8 +79,8 @@ def test_names_of_other_things(name: str) -> None:
 @pytest.mark.parametrize("secret", FORMS.values(), ids=FORMS)
 def test_a_secret_is_known_by_its_form_wherever_it_stands(secret: str) -> None:
     assert is_literal_secret("X", secret)
-    assert masked_text(f"must be a URL, found '{secret}'; x") == f"must be a URL, found '{SECRET_TEXT}'; x"
-    assert masked(["a", f"run --x {secret} y"]) == ["a", f"run --x {SECRET_TEXT} y"]
+    assert masked_text(f"must be a URL, found '{secret}'; x") == f"must be a URL, found '{hidden(secret)}'; x"
+    assert masked(["a", f"run --x {secret} y"]) == ["a", f"run --x {hidden(secret)} y"]
     assert secret_texts({"a": [f"run {secret}"]}) == {secret}
 
 
@@ -120,38 +123,42 @@ def test_words_are_left_alone(text: str) -> None:
 
 
 def test_variables_and_command_lines() -> None:
+    assert engines()  # their tables tell which values of flags are harmless
     container = {
         "env": [{"name": "HF_TOKEN", "value": "abc"}, {"name": "A", "value": "b"}],
         "command": ["sh", "-c", "HF_TOKEN=abc exec serve --api-key 'x y' --model m; curl https://me:pw1@host/"],
         "args": ["--api-key", "def", "--api-key=ghi", "--hf-token", "--model", "m", "--port=8080"],
     }
     assert masked(container) == {
-        "env": [{"name": "HF_TOKEN", "value": SECRET_TEXT}, {"name": "A", "value": "b"}],
+        "env": [{"name": "HF_TOKEN", "value": hidden("abc")}, {"name": "A", "value": hidden("b")}],
         "command": [
             "sh",
             "-c",
-            "HF_TOKEN=[secret] exec serve --api-key '[secret]' --model m; curl https://me:[secret]@host/",
+            f"HF_TOKEN={hidden('abc')} exec serve --api-key {hidden(chr(39) + 'x y' + chr(39))} --model m; "
+            f"curl {hidden('https://me:pw1@host/')}",
         ],
-        "args": ["--api-key", SECRET_TEXT, "--api-key=[secret]", "--hf-token", "--model", "m", "--port=8080"],
+        "args": [
+            *("--api-key", hidden("def"), f"--api-key={hidden('ghi')}", "--hf-token", "--model", "m", "--port=8080"),
+        ],
     }
     assert secret_texts(container) == {"abc", "x y", "pw1", "def", "ghi"}
 
 
 def test_everything_in_a_secret_is_one() -> None:
     value = {"kind": "Secret", "metadata": {"name": "s"}, "data": {"a": "Yg=="}, "stringData": {"c": {"d": 1}}}
-    shown = {"data": {"a": SECRET_TEXT}, "stringData": {"c": {"d": SECRET_TEXT}}}
+    shown = {"data": {"a": hidden("Yg==")}, "stringData": {"c": {"d": hidden(1)}}}
     assert masked(value) == {**value, **shown}
-    assert masked({**value, "kind": "ConfigMap"}) == {**value, "kind": "ConfigMap"}
+    assert secret_texts({**value, "kind": "ConfigMap"}) == frozenset()
 
 
 def test_messages_quote_what_is_known_to_be_a_secret() -> None:
     text = "HF_TOKEN: must be short, found 'hunter2'; a map {'DB_PASSWORD': 'abc'}; abcd"
     assert masked_text(text, {"hunter2"}) == (
-        "HF_TOKEN: must be short, found '[secret]'; a map {'DB_PASSWORD': '[secret]'}; abcd"
+        f"HF_TOKEN: must be short, found '{hidden('hunter2')}'; a map {{'DB_PASSWORD': '{hidden('abc')}'}}; abcd"
     )
     nested = """KeyError: 'x TOKEN=abc KEY="HF_TOKEN=abc"' key={"DB_PASSWORD": "abc"}"""
     assert "abc" not in masked_text(nested)
-    assert masked_text("'abc' and abcd", {"abc"}) == "'[secret]' and abcd"
+    assert masked_text("'abc' and abcd", {"abc"}) == f"'{hidden('abc')}' and abcd"
 
 
 def test_masking_masked_values_changes_nothing() -> None:
@@ -164,8 +171,8 @@ def test_masking_masked_values_changes_nothing() -> None:
 def test_callers_decide_what_a_secret_becomes() -> None:
     value = {"env": [{"name": "HF_TOKEN", "value": "abc"}], "args": ["x", f"a {HF} b"]}
     wrapped = replace_secrets(value, lambda secret, shown: ("sealed", secret, shown))
-    assert wrapped["env"][0]["value"] == ("sealed", "abc", SECRET_TEXT)
-    assert wrapped["args"] == ["x", ("sealed", f"a {HF} b", f"a {SECRET_TEXT} b")]
+    assert wrapped["env"][0]["value"] == ("sealed", "abc", hidden("abc"))
+    assert wrapped["args"] == ["x", ("sealed", f"a {HF} b", f"a {hidden(HF)} b")]
 
 
 @pytest.mark.parametrize(
@@ -194,3 +201,19 @@ def test_no_text_takes_long(text: str) -> None:
     masked_text(text)
     masked({"TOKEN": text, "a": text})
     assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"securityContext": {"capabilities": {"add": ["NET_ADMIN"], "drop": ["ALL"]}}},
+        {"kind": "CustomResourceDefinition", "properties": {"env": {"type": "array"}, "args": {"add": "atomic"}}},
+        {"labels": {"example.com/revision": "0a1b2c3d4e5f60718293", "pod-template-hash": "7d9c5b8f6d"}},
+        {"filters": [{"requestHeaderModifier": {"set": [{"name": "x-model", "value": "qwen"}]}}]},
+        {"image": "ghcr.io/acme/side:v1@sha256:" + "0a1b" * 16, "instanceType": "g6e.12xlarge"},
+        {"vpcId": "vpc-0a1b2c3d4e5f60718", "roleArn": "arn:aws:iam::123456789012:role/models"},
+    ],
+    ids=str,
+)
+def test_harmless_fields_are_shown(value: dict[str, object]) -> None:
+    assert masked(value) == value

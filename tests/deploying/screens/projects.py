@@ -5,12 +5,12 @@ import os
 import pty
 import re
 import struct
-import subprocess
-import sys
 import termios
 from pathlib import Path
 
 import yaml
+
+from tests import preloaded
 
 ROOT = Path(__file__).parents[3]
 SIZES = (1, 30, 300)
@@ -120,8 +120,7 @@ def _environment() -> dict[str, str]:
 def piped(*words: str, cwd: Path = ROOT, width: int = 80, code: int = 0) -> str:
     """Run a command whose output is a pipe."""
     env = _environment() | ({"COLUMNS": str(width)} if width != 80 else {})
-    command = [sys.executable, "-P", "-m", "workbench", *words]
-    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=300)
+    done = preloaded.run(*words, cwd=cwd, env=env, finds_folder=False)
     assert done.returncode == code, done.stderr
     return done.stdout
 
@@ -131,19 +130,20 @@ def on_terminal(*words: str, cwd: Path = ROOT, width: int = 80, code: int = 0, *
     own, other = pty.openpty()
     fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, width, 0, 0))
     env = _environment() | {"TERM": "xterm-256color"} | extra
-    command = [sys.executable, "-P", "-m", "workbench", *words]
-    with subprocess.Popen(command, cwd=cwd, env=env, stdin=other, stdout=other, stderr=subprocess.DEVNULL) as child:
-        os.close(other)
-        written = b""
-        while True:
-            try:
-                part = os.read(own, 65536)
-            except OSError:  # the child has ended
-                break
-            if not part:
-                break
-            written += part
-        assert child.wait(timeout=300) == code
+    with Path(os.devnull).open("wb") as nothing:
+        streams = {"stdin": other, "stdout": other, "stderr": nothing.fileno()}
+        child = preloaded.start(*words, cwd=cwd, env=env, finds_folder=False, **streams)
+    os.close(other)
+    written = b""
+    while True:
+        try:
+            part = os.read(own, 65536)
+        except OSError:  # the child has ended
+            break
+        if not part:
+            break
+        written += part
+    assert child.wait() == code
     os.close(own)
     return written.decode().replace("\r\n", "\n")
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pulumi
 
@@ -12,6 +13,8 @@ from workbench.cluster.gateway import NAMESPACE
 
 PLURAL = {"Deployment": "deployments", "PersistentVolumeClaim": "persistentvolumeclaims", "ConfigMap": "configmaps"}
 VERSION = {"Deployment": "apps/v1"}
+SELECTED = "thing"
+"""The label by which a Deployment selects its pods."""
 
 
 GIVEN = {("namespaces", "", name) for name in ("default", "kube-system", NAMESPACE)}
@@ -42,7 +45,8 @@ class Thing:
         if self.kind == "ConfigMap":
             return kube_object(version, self.kind, self.name, self.namespace, data={"value": self.value})
         volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": self.mounts}}] if self.mounts else []
-        spec: Json = {FIXED[self.kind]: self.fixed, "value": self.value}
+        selector = {"matchLabels": {SELECTED: self.fixed}}
+        spec: Json = {FIXED[self.kind]: selector if self.kind == "Deployment" else self.fixed, "value": self.value}
         if self.kind == "Deployment":
             spec["template"] = {"spec": {"volumes": volumes}}
         return kube_object(version, self.kind, self.name, self.namespace, spec=spec)
@@ -88,10 +92,16 @@ def own(server: StandIn) -> dict[Key, str]:
     return found
 
 
+def _word(fixed: Any) -> Any:
+    """Return the word of a thing that its object has in what cannot change."""
+    labels = fixed.get("matchLabels", {}) if isinstance(fixed, dict) else {}
+    return labels.get(SELECTED, fixed)
+
+
 def fixed_of(server: StandIn) -> dict[Key, str]:
     """By object what the API server does not let change."""
     return {
-        key: value["spec"].get(FIXED[value["kind"]], "")
+        key: _word(value["spec"].get(FIXED[value["kind"]], ""))
         for key, value in server.objects.items()
         if value["kind"] in FIXED
     }

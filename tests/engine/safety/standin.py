@@ -111,6 +111,9 @@ class StandIn:
         if key.name == REFUSED:
             return _refusal(422, "not accepted", "metadata.name")
         before = self.objects.get(key)
+        if before and "kind" not in body:  # a merge patch of the managed fields
+            before["metadata"] |= body["metadata"]
+            return 200, before
         fixed = FIXED.get(body["kind"])
         if before and fixed and before["spec"].get(fixed) != body["spec"].get(fixed):
             return _refusal(422, "field is immutable", f"spec.{fixed}")
@@ -119,7 +122,11 @@ class StandIn:
 
     def _store(self, key: Key, body: Json, before: Json | None = None) -> Json:
         was: Json = before["metadata"] if before else {"uid": f"uid-{next(self._uids)}"}
-        meta = {**body["metadata"], **{name: was[name] for name in ("uid", "deletionTimestamp") if name in was}}
+        meta = {
+            **body["metadata"],
+            "resourceVersion": "1",
+            **{name: was[name] for name in ("uid", "deletionTimestamp") if name in was},
+        }
         others = [entry for entry in was.get("managedFields", ()) if entry["manager"] != MANAGER]
         fields = [*others, {"manager": MANAGER, "operation": "Apply"}]
         if key.namespace:
@@ -175,7 +182,8 @@ class StandIn:
         """Make or change the pod of a Deployment; it is scheduled if its claims are there to stay."""
         before = self.objects.get(key)
         if before is None or before["spec"].get("volumes") != spec.get("volumes"):
-            meta = {"name": key.name, "namespace": key.namespace, "ownerReferences": [{"controller": True}]}
+            owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": key.name, "controller": True}
+            meta = {"name": key.name, "namespace": key.namespace, "ownerReferences": [owner]}
             uid = f"uid-{next(self._uids)}"
             before = self.objects[key] = {"kind": "Pod", "metadata": {**meta, "uid": uid}, "spec": {**spec}}
         claims = [Key("persistentvolumeclaims", key.namespace, name) for name in mounts(spec)]

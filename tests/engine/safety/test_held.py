@@ -8,9 +8,12 @@ from typing import Any
 import pulumi
 import pytest
 
-from tests.engine.safety.edits import Thing, program_of
+from tests.engine.safety.edits import SELECTED, Thing, program_of
 from tests.engine.safety.standin import Key, StandIn
 from tests.engine.support import Stack, config_map, kube_object, register
+from toolkit.kube import Kube
+from workbench.engine.apply import execute
+from workbench.engine.apply.ownership import take_over
 from workbench.engine.state import Intent, State
 from workbench.errors import WorkbenchError
 
@@ -89,7 +92,7 @@ def test_a_new_owner_may_replace_what_cannot_change_in_place(stack: Stack, serve
     uid = server.objects[A.key]["metadata"]["uid"]
     outcome = stack.up(program_of(stack, {"new": replace(A, fixed="two")}))
     assert outcome.ok, stack.screen
-    assert server.objects[A.key]["spec"]["selector"] == "two"
+    assert server.objects[A.key]["spec"]["selector"] == {"matchLabels": {SELECTED: "two"}}
     assert server.objects[A.key]["metadata"]["uid"] != uid
     assert set(stack.rows()) == {"here", "space-team-a", "new"}
 
@@ -193,18 +196,29 @@ def test_retained_objects_stay_when_another_resource_of_theirs_goes(stack: Stack
     assert stack.rows() == {}
 
 
-def test_what_an_interrupted_run_found_there_is_kept_and_told(stack: Stack, server: StandIn) -> None:
-    """It was killed before it could note down whose object it was."""
+@pytest.mark.parametrize("resumed", [False, True])
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_what_an_interrupted_run_found_there_is_kept_and_told(
+    stack: Stack, server: StandIn, monkeypatch: pytest.MonkeyPatch, moment: str, *, resumed: bool
+) -> None:
+    """It was killed before or after it took over the fields of another owner's object."""
     theirs = Key("configmaps", "default", "theirs")
     server.create(theirs, kube_object("v1", "ConfigMap", "theirs", "default", data={}), manager="kubectl")
 
     def program() -> None:
         config_map("theirs", pulumi.ResourceOptions(provider=stack.provider()), a="1")
 
-    stack.up(program)
-    with State(stack.folder / "stacks", "dev") as state:
-        rows = [row for row in state.rows().values() if row.cluster]
-        state.write(replace(row, intent=Intent.CREATING, uid="", adopted=False) for row in rows)
+    def killed(kube: Kube, live: dict[str, Any]) -> None:
+        if moment == "after":
+            take_over(kube, live)
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr(execute, "take_over", killed)
+        with pytest.raises(SystemExit):
+            stack.up(program)
+    if resumed:
+        assert stack.up(program).ok
     outcome = stack.destroy()
     assert outcome.ok
     assert theirs in server.objects

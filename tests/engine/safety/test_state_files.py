@@ -3,6 +3,8 @@
 import errno
 import os
 import sqlite3
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -232,3 +234,29 @@ def test_the_state_folder_is_its_owners_alone(tmp_path: Path) -> None:
     made = [old, old / "stacks", *(tmp_path / ".workbench").rglob("*"), tmp_path / ".workbench"]
     assert {path: path.stat().st_mode & 0o777 for path in made} == dict.fromkeys(made, 0o700)
     assert {path: path.stat().st_mode for path in modes} == modes
+
+
+def test_the_state_can_be_closed_while_other_threads_write(tmp_path: Path) -> None:
+    """A cancelled run closes the state under its workers. They get an exception; the process does not crash."""
+    for _ in range(10):
+        state = State(tmp_path, "dev")
+        begun = threading.Barrier(4, timeout=60)
+        ends: list[type[BaseException]] = []
+
+        def write(state: State = state, begun: threading.Barrier = begun, ends: list[Any] = ends) -> None:
+            begun.wait()
+            try:
+                while True:
+                    state.set_fact("a", "x" * 20_000)
+            except RuntimeError as error:
+                ends.append(type(error))
+
+        writers = [threading.Thread(target=write, daemon=True) for _ in range(3)]
+        for writer in writers:
+            writer.start()
+        with state:
+            begun.wait()
+            time.sleep(0.01)
+        for writer in writers:
+            writer.join(timeout=60)
+        assert ends == [RuntimeError] * 3

@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 
 from components.engines.memory.budget import EngineMemory
+from components.engines.memory.reserve import ServerTraits
 from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
 
@@ -15,7 +16,7 @@ A100 = Device("A100", 81920 * MIB)
 
 
 def budget(engine: str, tag: str, device: Device, batch_tokens: int | None = None) -> EngineMemory:
-    found = memory_of(engines()[engine], tag, device, batch_tokens)
+    found = memory_of(engines()[engine], tag, device, ServerTraits(batch_tokens=batch_tokens))
     assert found
     return found
 
@@ -61,7 +62,19 @@ def test_vllm_keeps_a_state_for_each_request_since_pull_request_38270() -> None:
     [
         # 512 + 1.5 x chunk + ranks / 8 x 1024 + 2 x requests of the largest graph.
         ("v0.5.4", A10G, None, 512 + 1.5 * 2048 + 128 + 2 * 24),
-        ("v0.5.23", A10G, None, 512 + 1.5 * 4096 + 128 + 2 * 48),
+        # Graphs of prefill since 0.5.10: 8 for each of 42, 50 and 58 sizes up to 2,048, 4,096 and 8,192 tokens.
+        ("v0.5.9", A10G, None, 512 + 1.5 * 2048 + 128 + 2 * 24),
+        ("v0.5.12", A10G, None, 512 + 1.5 * 2048 + 128 + 2 * 24 + 8 * 42),
+        ("v0.5.19", A10G, None, 512 + 1.5 * 2048 + 128 + 2 * 24 + 8 * 42),
+        ("v0.5.20", A10G, None, 512 + 1.5 * 4096 + 128 + 2 * 48 + 8 * 50),
+        ("v0.5.23", A10G, None, 512 + 1.5 * 4096 + 128 + 2 * 48 + 8 * 50),
+        ("v0.5.15", H100, None, 512 + 1.5 * 8192 + 128 + 2 * 256 + 8 * 58),
+        # 0.4.8 to 0.5.2: (2.8 + ranks / 10), (9.5 + ranks / 2) or (12 + ranks / 2) GiB, and 32 GiB.
+        ("v0.4.8", A10G, None, 1024 * 2.9),
+        ("v0.5.2", Device("A10G", 22888 * MIB, 4), None, 1024 * 3.2),
+        ("v0.5.2", Device("H100", 81920 * MIB, 8), None, 1024 * 13.5),
+        ("v0.4.10", Device("H200", 144384 * MIB, 8), None, 1024 * 16),
+        ("v0.5.1", Device("B200", 183359 * MIB, 8), None, 1024 * 32),
         ("v0.5.4", Device("A10G", 22888 * MIB, 4), None, 512 + 1.5 * 2048 + 512 + 2 * 80),
         ("v0.5.4", Device("L40S", 45776 * MIB), None, 512 + 1.5 * 4096 + 128 + 2 * 32),
         ("v0.5.4", H100, None, 512 + 1.5 * 8192 + 128 + 2 * 256),

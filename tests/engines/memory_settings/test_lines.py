@@ -17,7 +17,8 @@ from tests.engines.memory_settings.lines import LLAMA, SGLANG, TGI, VLLM, asked,
 class TestVariables:
     def test_tgi_reads_them(self) -> None:
         env = (("MODEL_ID", "m"), ("MAX_TOTAL_TOKENS", "8192"), ("NUM_SHARD", "2"), ("QUANTIZE", "awq"))
-        expected = MemorySettings("m", quantized=True, limits=RequestLimits(8192), layout=ModelLayout(2))
+        limits, layout = RequestLimits(8192), ModelLayout(2)
+        expected = MemorySettings("m", quantization="awq", quantized=True, limits=limits, layout=layout)
         assert asked(TGI, env=env) == expected
 
     def test_a_flag_goes_before_its_variable(self) -> None:

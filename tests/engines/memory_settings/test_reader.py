@@ -5,7 +5,9 @@ from decimal import Decimal
 
 import pytest
 
+from components.engines.command_line import CommandLine
 from components.engines.memory_settings.layout import ModelLayout
+from components.engines.memory_settings.positions import is_scaled, scaled_context
 from components.engines.memory_settings.reader import MemorySettings, RequestLimits
 from components.engines.versions import without_version
 from tests.engines.memory_settings.lines import (
@@ -217,14 +219,22 @@ def test_the_type_of_the_cache_is_read(
 
 
 WEIGHTS = [
-    (VLLM, ["--quantization", "fp8"], {"converted": "fp8"}),
-    (VLLM, ["-q", "awq"], {"quantized": True, "bits": (Decimal(4), Decimal("4.6"))}),
-    (VLLM, ["-q", "gptq"], {"quantized": True}),
-    (SGLANG, ["--quantization", "awq"], {"quantized": True, "bits": (Decimal(4), Decimal("4.6"))}),
-    (VLLM, ["--dtype", "bfloat16"], {}),
-    (VLLM, ["--dtype", "float32"], {"converted": "float32", "key_bytes": Decimal(4), "value_bytes": Decimal(4)}),
-    (TGI, ["--quantize", "bitsandbytes-nf4"], {"converted": "int4"}),
-    (TGI, ["--quantize", "gptq"], {"quantized": True}),
+    (VLLM, ["--quantization", "fp8"], {"quantization": "fp8", "converted": "fp8"}),
+    (VLLM, ["-q", "awq"], {"quantization": "awq", "quantized": True, "bits": (Decimal(4), Decimal("4.6"))}),
+    (VLLM, ["-q", "gptq"], {"quantization": "gptq", "quantized": True}),
+    (
+        SGLANG,
+        ["--quantization", "awq"],
+        {"quantization": "awq", "quantized": True, "bits": (Decimal(4), Decimal("4.6"))},
+    ),
+    (VLLM, ["--dtype", "bfloat16"], {"dtype": "bfloat16"}),
+    (
+        VLLM,
+        ["--dtype", "float32"],
+        {"dtype": "float32", "converted": "float32", "key_bytes": Decimal(4), "value_bytes": Decimal(4)},
+    ),
+    (TGI, ["--quantize", "bitsandbytes-nf4"], {"quantization": "bitsandbytes-nf4", "converted": "int4"}),
+    (TGI, ["--quantize", "gptq"], {"quantization": "gptq", "quantized": True}),
     (VLLM, ["--gpu-memory-utilization", "0.95"], {"share": Decimal("0.95")}),
     (SGLANG, ["--mem-fraction-static", "0.8"], {"share": Decimal("0.8")}),
     (TGI, ["--cuda-memory-fraction", "0.5"], {"share": Decimal("0.5")}),
@@ -236,6 +246,15 @@ WEIGHTS = [
 @pytest.mark.parametrize(("engine", "args", "expected"), WEIGHTS, ids=named)
 def test_weights_and_shares_are_read(engine: tuple[str, str], args: list[str], expected: dict[str, object]) -> None:
     assert asked(engine, *args) == replace(usual(engine), **expected)  # type: ignore[arg-type]
+
+
+def test_values_are_those_that_the_release_reads() -> None:
+    """vLLM 0.11 lower-cases methods and formats (ModelConfig, LoadConfig); the parser of 0.10.2 compares exactly."""
+    written = ("-q", "FP8", "--load-format", "SafeTensors")
+    assert asked(("vllm", "v0.11.0"), *written) == asked(
+        ("vllm", "v0.11.0"), "-q", "fp8", "--load-format", "safetensors"
+    )
+    assert asked(("vllm", "v0.10.2"), "-q", "FP8") != asked(("vllm", "v0.10.2"), "-q", "fp8")
 
 
 DRAFTS = [
@@ -278,8 +297,11 @@ def test_adapters_are_counted(engine: tuple[str, str], args: list[str], expected
 
 
 UNCLEAR = [
+    (VLLM, ["--load-format", "sharded_state"], "--load-format"),
+    (VLLM, ["--load-format=bitsandbytes"], "--load-format"),
     (VLLM, ["--kv-cache-memory-bytes", "10G"], "--kv-cache-memory-bytes"),
-    (VLLM, ["--speculative-config.model", "d"], "--speculative-config.model"),
+    (VLLM, ["--config", "/etc/vllm/config.yaml"], "--config takes further settings from a file"),
+    (SGLANG, ["--config", "/etc/sglang/config.yaml"], "--config takes further settings from a file"),
     (VLLM, ["--speculative-config", "{"], "--speculative-config"),
     (VLLM, ["--speculative-config", '{"method": "eagle3", "model": "d"}'], "eagle3"),
     (VLLM, ["--hf-overrides", '{"num_hidden_layers": 2}'], "--hf-overrides"),
@@ -287,7 +309,6 @@ UNCLEAR = [
     (VLLM, ["--max-model-len", "many"], "'many'"),
     (VLLM, ["--gpu-memory-utilization", "NaN"], "'NaN'"),
     (VLLM, ["--kv-cache-dtype", "nvfp9"], "'nvfp9'"),
-    (SGLANG, ["--enable-dp-attention", "--dp", "8", "--tp", "8"], "--enable-dp-attention"),
     (SGLANG, ["--lora-paths", "a=/a"], "rank"),
     (LLAMA, ["--split-mode", "row"], "--split-mode row"),
     (LLAMA, ["--override-tensor", "exps=CPU"], "--override-tensor"),
@@ -300,6 +321,12 @@ UNCLEAR = [
 ]
 
 
+@pytest.mark.parametrize("value", ["auto", "safetensors", "runai_streamer", "fastsafetensors", "dummy", "mistral"])
+def test_ways_to_load_the_same_weights_change_nothing(value: str) -> None:
+    """vllm/config/load.py at 0.20.0; dummy makes random weights of the same sizes."""
+    assert asked(VLLM, "--load-format", value) == usual(VLLM)
+
+
 @pytest.mark.parametrize(("engine", "args", "named"), UNCLEAR, ids=named)
 def test_what_is_not_clear_is_told_and_not_guessed(engine: tuple[str, str], args: list[str], named: str) -> None:
     found = asked(engine, *args)
@@ -309,3 +336,41 @@ def test_what_is_not_clear_is_told_and_not_guessed(engine: tuple[str, str], args
 
 def test_a_flag_that_only_looks_alike_is_no_reason() -> None:
     assert asked(VLLM, "--served-model-name", "--enable-dp-attention") == usual(VLLM)
+
+
+YARN = '{"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768}'
+
+
+def test_single_keys_of_json_are_read_like_the_whole() -> None:
+    single = ("--speculative-config.model", "d", "--speculative-config.num_speculative_tokens", "4")
+    assert asked(VLLM, *single) == asked(VLLM, "--speculative-config", '{"model": "d", "num_speculative_tokens": 4}')
+    scaled = ("--hf-overrides.rope_scaling.factor", "4", "--max-model-len", "8192")
+    assert asked(VLLM, *scaled) == asked(VLLM, "--max-model-len", "8192")
+
+
+def test_scaled_positions_take_no_memory_if_the_context_is_set() -> None:
+    override = ("--hf-overrides", f'{{"rope_scaling": {YARN}}}')
+    assert asked(VLLM, *override, "--max-model-len", "8192") == asked(VLLM, "--max-model-len", "8192")
+    assert asked(VLLM, *override) == "--hf-overrides changes the context of the model"
+
+
+@pytest.mark.parametrize(
+    ("args", "context"),
+    [
+        (("--rope-scaling", YARN), 131072),
+        (("--rope-scaling", '{"type": "linear", "factor": 2}'), 80000),
+        (("--rope-scaling", '{"rope_type": "longrope", "factor": 2}'), None),
+        (("--rope-scaling", '{"rope_type": "yarn", "factor": 2}'), None),
+        (("--hf-overrides", f'{{"rope_parameters": {YARN}}}'), 131072),
+        (("--hf-overrides", '{"max_position_embeddings": 9000}'), None),
+        (
+            ("--hf-overrides", '{"max_position_embeddings": 9, "rope_scaling": {"type": "dynamic", "factor": 3}}'),
+            27,
+        ),
+        (("--hf-overrides.rope_scaling.type", "linear", "--hf-overrides.rope_scaling.factor", "1.5"), 60000),
+    ],
+)
+def test_the_context_of_scaled_positions(args: tuple[str, ...], context: int | None) -> None:
+    line = CommandLine("vllm", "v0.10.0", ("--model", "m", *args))
+    assert is_scaled(line)
+    assert scaled_context(line, 40000) == context

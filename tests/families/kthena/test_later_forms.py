@@ -5,7 +5,9 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 
+from components.families import parse
 from components.fleet.rendered import Fleet
 from tests.families.kthena.autoscaling.bindings import QUEUE, binding, bounded, policy, serving
 from tests.families.kthena.booster.support import KEYS, POLICY, backend, booster, pair, worker
@@ -188,6 +190,30 @@ def test_updates_of_roles() -> None:
         ("warning", "spec.template.roles[0].maxUnavailable"),
     }
     assert bodies(NEWEST, document) == bodies(NEWEST, model_serving("s", role("a"), replicas=2))
+
+
+@pytest.mark.parametrize(
+    ("bound", "replicas", "rolls_roles", "words"),
+    [
+        # The CRD of the main branch sets 1 where nothing is set, whatever the replicas; without RoleRollingUpdate
+        # its webhook does not look at it.
+        (1, 0, False, ""),
+        (1, 2, False, ""),
+        (2, 0, False, "must be from 1 to the replicas"),
+        # validateMaxUnavailableForRoles: "maxUnavailable cannot be greater than replicas (0)".
+        (1, 0, True, "for a role without replicas"),
+        (2, 2, True, ""),
+        ("100%", 0, True, "must be from 1 to the replicas"),
+    ],
+)
+def test_the_bound_of_a_role_that_is_scaled_to_zero(
+    bound: int | str, replicas: int, rolls_roles: bool, words: str
+) -> None:
+    update = {"rolloutStrategy": {"type": "RoleRollingUpdate"}} if rolls_roles else {}
+    document = model_serving("s", role("b"), role("a", maxUnavailable=bound, replicas=replicas), **update)
+    problems = parse(yaml.safe_dump(document), "fleet.yaml", {"kthena": NEWEST}).problems
+    assert {problem.path for problem in problems} == ({"spec.template.roles[1].maxUnavailable"} if words else set())
+    assert any(words in problem.reason for problem in problems) is bool(words)
 
 
 @pytest.mark.parametrize(("partition", "ordinal"), [(1, 1), ("50%", 2), ("34%", 2), ("0%", 0)])

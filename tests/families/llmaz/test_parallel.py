@@ -1,4 +1,4 @@
-"""Design decision 6 and llmaz spec 2.9: TP and PP reach the engine's flags and size the group."""
+"""TP and PP reach the engine's flags and size the group (decision 58, llmaz spec 2.9)."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,6 @@ from tests.fleets import (
     runtime,
     service,
     the_error,
-    warnings,
 )
 from tests.kubelet import started
 
@@ -112,12 +111,6 @@ def test_a_degree_is_a_whole_number_from_one(text: str) -> None:
     problem = the_error(model(1, TP=text), playground())
     assert "TP" in problem.reason
     assert repr(text) in problem.reason
-
-
-def test_idle_accelerators_are_pointed_out() -> None:
-    (problem,) = warnings(fleet_of(model(4), playground()))
-    assert "TP: '4'" in problem.reason
-    assert not warnings(fleet_of(model(4), playground(**uses("vllm", args=["--tensor-parallel-size=4"]))))
 
 
 @pytest.mark.parametrize("backend", ["tgi", "llamacpp", "tensorrt-llm"])

@@ -53,9 +53,9 @@ class TestPort:
         assert got["args"] == ["--model-id", "/workspace/models/models--Qwen--Qwen2-0.5B", *args]
 
     def test_a_flag_of_the_same_letter_is_none(self) -> None:
-        """``-p`` is the prompt of llama.cpp."""
+        """``-p`` is the prompt of llama.cpp; the server has it only in builds before the first known one."""
         model = open_model(source={"modelHub": {"modelID": "a/b", "filename": "b.gguf"}})
-        got = container(model, playground(**uses("llamacpp", args=["-p", "9000"])))
+        got = container(model, playground(**uses("llamacpp", args=["-p", "9000"], version="server-b4000")))
         assert got["ports"][0]["containerPort"] == 8080
 
 
@@ -124,7 +124,7 @@ class TestFlags:
             (["--model", "x", "--speculative-model", "d"], "v0.8.3", "error"),
             (["--model", "x", "--speculative-model", "d"], "v0.7.3", None),
             (["--model", "x", "--zzz"], "v0.8.3", "error"),
-            (["--model", "x", "--zzz"], "v0.8.4", "warning"),
+            (["--model", "x", "--zzz"], "v0.99.0", "warning"),
         ],
     )
     def test_recommended_arguments_are_held_against_the_version_too(

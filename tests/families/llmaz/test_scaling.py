@@ -70,7 +70,7 @@ class TestScaling:
         assert "HorizontalPodAutoscaler" not in objects(MODEL, self.OWN, playground(**spec))
 
     def test_bounds_without_trigger_name_what_is_missing(self) -> None:
-        """Design decision 9."""
+        """Bounds that nothing applies are an error (decision 58)."""
         problem = the_error(MODEL, self.OWN, self.elastic(maxReplicas=3))
         assert problem.path == "spec.elasticConfig"
         assert "scaleTrigger" in problem.reason

@@ -159,7 +159,7 @@ class TestHandWritten:
 
 
 class TestWorkloadKind:
-    """Design decision 5."""
+    """A replica of one pod is a Deployment, unless a group is asked for (decision 58)."""
 
     @pytest.mark.parametrize(
         ("fields", "kind"),

@@ -3,6 +3,7 @@
 import pytest
 
 from components.fleet.words import Realization
+from components.plan.rollouts import rollout_of
 from tests.families.llmkube.support import EXISTS, GPUS, Object, gpu, isvc, model, problem
 from tests.fleets import errors, fleet_of, warnings
 
@@ -294,3 +295,23 @@ def test_a_draft_that_is_nowhere_is_refused_once() -> None:
 @pytest.mark.parametrize("service", [tgi(), {**voice(), "endpoint": {"port": 8998}}])
 def test_a_claim_is_for_runtimes_with_an_init_container(service: Object) -> None:
     assert problem(*documents(service, CLAIM), realization=Realization.OPERATOR).path == "spec.modelRef"
+
+
+@pytest.mark.parametrize(
+    ("service", "hardware", "missing"),
+    [
+        (FLASH, {"hardware": gpu(1)}, 4),
+        ({}, {"hardware": gpu(0, resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "one"}])}, 4),
+        ({}, {}, 1),
+    ],
+    ids=["GPUs", "claims", "neither"],
+)
+def test_an_edit_restarts_pods_by_the_strategy_of_the_operator(
+    service: Object, hardware: Object, missing: int
+) -> None:
+    """The table of docs/llmkube.md, from the operator's source."""
+    documents = isvc(replicas=4, endpoint={"port": 8080}, **service), model(**hardware)
+    fleet = fleet_of(*documents, realization=Realization.OPERATOR)
+    ((_, workload),) = fleet.workloads
+    assert workload.operated
+    assert rollout_of(dict(workload.body), 4).short == missing

@@ -192,6 +192,12 @@ GATEWAY: Object = {"dataPlane": "Gateway", "gatewayRef": {"name": "gw", "namespa
         ("v0.9.19", {"rules": [to("a", timeout="2m")]}, {}),
         ("v0.9.19", {"rules": [to("a", timeout="30m")], "proxy": {"responseHeaderTimeout": "30m"}}, {}),
         ("v0.9.19", {"rules": [to("a")]}, {}),
+        # The route of defaultRoute has no timeouts.request in any release.
+        ("v0.9.19", {**GATEWAY, "defaultRoute": "a"}, {"defaultRoute": "by a rule with a timeout"}),
+        ("v0.8.12", {**GATEWAY, "defaultRoute": "a"}, {"defaultRoute": "choose release v0.8.16"}),
+        ("v0.9.19", {"defaultRoute": "a"}, {}),
+        ("v0.8.9", {**GATEWAY, "rules": [to("a")]}, {"rules[0].timeout": "after 60 s, even a stream, whatever"}),
+        ("v0.8.15", {**GATEWAY, "rules": [to("a")]}, {"rules[0].timeout": "choose release v0.8.16"}),
     ],
 )
 def test_timeouts_that_do_not_last_as_long_as_they_say(release: str, spec: Object, expected: dict[str, str]) -> None:
@@ -201,7 +207,9 @@ def test_timeouts_that_do_not_last_as_long_as_they_say(release: str, spec: Objec
     assert not manifests.problems, list(map(str, manifests.problems))
     fleet = render_fleet(manifests.resources, Options(realization=Realization.OPERATOR, releases=releases))
     found = {
-        each.path: each.reason for each in fleet.problems if each.kind == "ModelRouter" and "timeout" in each.path
+        each.path: each.reason
+        for each in fleet.problems
+        if each.kind == "ModelRouter" and ("timeout" in each.path or each.path == "spec.defaultRoute")
     }
     assert found.keys() == {f"spec.{path}" for path in expected}
     for path, text in expected.items():

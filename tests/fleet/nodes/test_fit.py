@@ -58,7 +58,8 @@ def test_accelerators_of_another_kind_do_not_count(instance_type: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "close"), [("g5.2xlrage", "g5.2xlarge"), ("p5.48xl", "p5.48xlarge"), ("m7i.largest", "m7i.large")]
+    ("name", "close"),
+    [("g5.2xlrage", "g5.2xlarge"), ("p5.48xl", "p5.48xlarge"), ("m7i.largest", "m7i.large"), ("t3.lage", "t3.large")],
 )
 def test_an_unknown_type_is_named_with_the_nearest(name: str, close: str) -> None:
     (problem,) = problems(flavor(instance_type=name, gpu=1))
@@ -73,13 +74,53 @@ def test_a_type_like_no_other_is_unknown_all_the_same() -> None:
 
 @pytest.mark.parametrize(
     ("cpu", "memory", "words"),
-    [("8", "1Gi", "8.00 cpu"), ("1", "32Gi", "32.0Gi memory"), ("200", "1Gi", "another instance type")],
+    [("8", "1Gi", "8.00 cpu"), ("1", "32Gi", "32.0Gi memory"), ("200", "1Gi", "request less")],
 )
 def test_kubelet_and_system_need_their_share(cpu: str, memory: str, words: str) -> None:
     """A g5.2xlarge has 8 cores and 32 GiB."""
     (problem,) = problems(flavor(gpu=1), cpu=cpu, memory=memory)
     assert words in problem.reason
     assert "allocatable" in problem.reason
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "need", "cpu", "advised"),
+    [
+        # A type has what is asked, with everything else that the pod requests.
+        ("m7i.2xlarge", {"nvidia.com/gpu": 1}, "1", "choose another INSTANCE-TYPE"),
+        ("g5.2xlarge", {"aws.amazon.com/neuron": 1}, "1", "choose another INSTANCE-TYPE"),
+        ("g5.2xlarge", {"nvidia.com/gpu": 4}, "1", "choose an INSTANCE-TYPE with more"),
+        # No type has it: MIG devices exist only where a device plugin splits GPUs.
+        (
+            "p4d.24xlarge",
+            {"nvidia.com/mig-1g.5gb": 1},
+            "1",
+            "no instance type has nvidia.com/mig-1g.5gb; request nvidia.com/gpu",
+        ),
+        ("m7i.2xlarge", {"gpu.intel.com/i915": 1}, "1", "no instance type has gpu.intel.com/i915; request none"),
+        ("p5.48xlarge", {"nvidia.com/gpu": 16}, "1", "has only 8, and no instance type has what the pod requests; "),
+        (
+            "m7i.2xlarge",
+            {"nvidia.com/gpu": 1},
+            "500",
+            "no instance type has what the pod requests; request none, or request less",
+        ),
+    ],
+)
+def test_another_type_is_advised_only_where_one_has_what_is_asked(
+    instance_type: str, need: dict[str, int], cpu: str, advised: str
+) -> None:
+    named = {"name": "f", "limits": need, "params": {"INSTANCE-TYPE": instance_type}}
+    found = [problem.reason for problem in problems(named, cpu=cpu)]
+    (reason,) = [reason for reason in found if next(iter(need)) in reason]
+    assert advised in reason
+    assert ("choose an" in reason) == advised.startswith("choose an")
+
+
+@pytest.mark.parametrize(("cpu", "advised"), [("12", "request less, or use g5.4xlarge"), ("200", "request less")])
+def test_a_larger_type_is_advised_only_where_there_is_one(cpu: str, advised: str) -> None:
+    (problem,) = problems(flavor(gpu=1), cpu=cpu)
+    assert problem.reason.endswith(advised)
 
 
 def test_the_next_larger_type_of_the_same_accelerator_is_proposed() -> None:

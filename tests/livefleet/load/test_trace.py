@@ -44,6 +44,7 @@ def test_each_publishers_columns(tmp_path: Path, name: str) -> None:
         ("a.csv", "", "has no requests"),
         ("a.csv", "time,input_tokens,output_tokens\n", "has no requests"),
         ("a.csv", "time,input_tokens\n1,2\n", ":2: has no tokens of the answer; name the column output_tokens"),
+        ("a.csv", f"time,input_tokens,output_tokens\n1,2,{'3' * 200_000}\n", ":1: is not CSV: field larger"),
         ("a.csv", "when,input_tokens,output_tokens\n1,2,3\n", ":2: has no time; name the column time"),
         ("a.csv", "time,input_tokens,output_tokens\n1,2,3\nsoon,2,3\n", ":3: time: must be a number of seconds"),
         ("a.csv", "time,input_tokens,output_tokens\nnan,2,3\n", ":2: time: must be a number of seconds"),

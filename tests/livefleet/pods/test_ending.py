@@ -6,13 +6,19 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from unittest.mock import AsyncMock, Mock
 
+import aiohttp
 import pytest
+from aiohttp import web
 
 from livefleet.informer import Informer
-from livefleet.pods.pod import SimulatedClock
+from livefleet.pods import serving
+from livefleet.pods.pod import LivePod, SimulatedClock
+from livefleet.pods.ports import Loopback
 from livefleet.pods.process import PodsProcess
 from livefleet.pods.runtime import PodRuntime
+from livefleet.pods.serving import ServingPod
 from tests.livefleet.pods.stand import Stand
+from tests.livefleet.pods_by_hand import pod_by_hand
 from tests.monitoring.programs.daemon import eventually
 from toolkit.kube.following import WatchStep
 
@@ -50,6 +56,39 @@ def test_what_runs_is_finished_unless_the_pod_is_killed(grace: int, answered: in
             eventually(lambda: counted(stand) == (answered, 3 - answered), "each request counted")
             eventually(lambda: not process.runtime.serving, "the pod's end")
             assert counted(stand) == (answered, 3 - answered)
+
+
+def test_a_request_that_arrives_late_has_the_grace_of_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients learn of the end of a pod in real time; answers that are faster have no shorter grace for that."""
+    monkeypatch.setattr(serving, "LINGER_SECONDS", 2.0)
+
+    async def answered() -> int:
+        hub, port_closed = Loopback(), asyncio.Event()
+
+        async def engine(_pod: LivePod, _request: web.Request) -> web.StreamResponse:
+            await port_closed.wait()
+            return web.Response()
+
+        # The grace would be over before the port is closed.
+        pod = ServingPod(pod_by_hand(speed=1000.0), engine, lambda own, _request: own)
+        await hub.start()
+        await pod.open(hub)
+        close = pod.port.close
+
+        def closed() -> None:
+            close()
+            port_closed.set()
+
+        monkeypatch.setattr(pod.port, "close", closed)
+        async with aiohttp.ClientSession() as session:
+            draining = asyncio.ensure_future(pod.drain(1900.0))
+            async with session.get(f"http://{pod.port.address}/") as response:
+                status = response.status
+            await draining
+        await hub.close()
+        return status
+
+    assert asyncio.run(answered()) == 200
 
 
 def test_once_the_process_ends_no_pod_is_started() -> None:

@@ -51,7 +51,7 @@ def test_what_an_autoscaler_waits_for(metrics: list[Json], sentences: tuple[str,
 
 def test_keda_does_not_run_here() -> None:
     fleet = played(QUEUE, metrics=MetricSettings(adapter=Adapter.KEDA))
-    sentence = "what follows a ScaledObject does not run on the workbench: models/chat keep their replicas"
+    sentence = "what follows ScaledObjects does not run on the workbench: models/chat keep their replicas"
     assert (fleet.at_rest, fleet.autoscalers) == ((sentence,), {})
 
 

@@ -177,5 +177,6 @@ def test_whether_a_model_reads_images_is_in_the_catalog(tmp_path: Path, loaded: 
     assert one.images is images
     assert one.image_refusal == f"{loaded} is not a multimodal model"
     assert one.tool_refusal
-    (two,) = played(tmp_path, model("one", f"--model={loaded}", "--enable-auto-tool-choice")).workloads
+    tools = ("--enable-auto-tool-choice", "--tool-call-parser=hermes")
+    (two,) = played(tmp_path, model("one", f"--model={loaded}", *tools)).workloads
     assert not two.tool_refusal

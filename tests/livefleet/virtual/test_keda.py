@@ -1,5 +1,6 @@
 """ScaledObjects in virtual time, against what KEDA documents and creates (kedacore/keda, controllers/keda/hpa.go)."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from components.plan.plan import plan
 from livefleet.virtual.fleet import Gauge, VirtualFleet, VirtualScaler
 from livefleet.virtual.keda import scaler_of
 from livefleet.virtual.reading import virtual_fleet
+from livefleet.virtual.scaling import ScalerPasses
+from livefleet.virtual.serving import RunningWorkload
 from tests.fleets import open_model, playground
 from tests.livefleet.virtual.small import KEY, arrivals, fleet, group, run, workload
 from tests.monitoring.simulated.workload import pods_metric
@@ -70,13 +73,33 @@ def test_the_default_maximum_is_100() -> None:
         ({"fallback": {"failureThreshold": 4, "replicas": 2, "behavior": "currentReplicasIfHigher"}}, "fallback"),
         ({"triggers": [trigger(), {"type": "cpu", "metadata": {"value": "80"}}]}, "type cpu"),
         ({"triggers": [trigger(query="sum(up)")]}, "sum(up)"),
-        ({"triggers": [trigger(ignoreNullValues="true")]}, "missing series"),
     ],
 )
 def test_what_is_not_simulated_has_a_reason(fields: Json, words: str) -> None:
     found = scaler_of(scaled(**fields), QUERIES, 15.0)
     assert isinstance(found, str)
     assert words in found
+
+
+@pytest.mark.parametrize("value", [None, "true", "1", "false", "False", "0"])
+def test_a_missing_series_is_0_unless_it_is_an_error(value: str | None) -> None:
+    spec = scaled(triggers=[trigger(), trigger()])
+    del spec["triggers"][1]["metadata"]["ignoreNullValues"]
+    if value is not None:
+        spec["triggers"][1]["metadata"]["ignoreNullValues"] = value
+    found = scaler_of(spec, QUERIES, 15.0)
+    assert isinstance(found, VirtualScaler)
+    assert found.zeros == ((), ("s1-prometheus",))[value in (None, "true", "1")]
+
+
+@pytest.mark.parametrize(("zeros", "replicas"), [((), 3), ((NAME,), 1)], ids=["error", "0"])
+def test_without_a_series_only_a_trigger_that_is_0_scales_down(zeros: tuple[str, ...], replicas: int) -> None:
+    at_once = {"scaleDown": {"stabilizationWindowSeconds": 0}}
+    scaler = scaler_of(scaled(advanced={"horizontalPodAutoscalerConfig": {"behavior": at_once}}), QUERIES, 15.0)
+    assert isinstance(scaler, VirtualScaler)
+    running = RunningWorkload(workload(scaler=scaler))
+    running.wanted = 3
+    assert ScalerPasses(running, replace(scaler, zeros=zeros)).step(0.0) == replicas
 
 
 def test_replicas_follow_a_burst_within_their_bounds_and_wait_for_the_window() -> None:

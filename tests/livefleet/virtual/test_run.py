@@ -14,6 +14,7 @@ from livefleet.virtual.figures import result_of
 from livefleet.virtual.fleet import VirtualFleet
 from livefleet.virtual.serving import LOST
 from tests.livefleet.virtual.small import A_SECOND, KEY, QUEUE, arrivals, fleet, group, run, scaler, workload
+from tests.tries import tries
 
 _HOUR = 3600.0
 
@@ -204,7 +205,7 @@ def fleets(draw: st.DrawFn) -> VirtualFleet:
 REQUESTS = st.lists(st.tuples(st.floats(0, 900), st.integers(0, 30), st.integers(1, 40)), max_size=60)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(small=fleets(), chat=REQUESTS, code=REQUESTS, timeout=st.sampled_from([5.0, 60.0]))
 def test_every_request_is_answered_or_lost_once(
     small: VirtualFleet,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from components.performance.simulation.hpa.controller import HpaController, simulate_hpas
 from components.performance.simulation.hpa.spec import HpaError, read_spec
 from components.performance.simulation.trace import Moment, TargetReading
+from tests.tries import tries
 
 POD_METRIC = {"type": "Pods", "pods": {"metric": {"name": "q"}, "target": {"averageValue": "10"}}}
 
@@ -220,7 +221,7 @@ RULES = st.builds(
 
 
 @given(RULES, RULES, st.integers(1, 30), st.integers(0, 30), st.lists(st.integers(0, 900), max_size=30))
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(500), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_bounds_and_direction(
     up: dict[str, Any], down: dict[str, Any], minimum: int, more: int, totals: list[int]
 ) -> None:

@@ -73,8 +73,8 @@ def demand(instance_type: str | None, count: int = 1, **requests: str) -> PodDem
         ([demand("g5.12xlarge", gpu="1", cpu="40")], "1.418"),
         ([demand("g5.12xlarge", gpu="8")], "5.672"),
         ([demand("g5.xlarge", 2, gpu="1"), demand("g5.12xlarge", 3, gpu="2")], "10.520"),
-        # Without accelerators, the whole node.
-        ([demand("g5.12xlarge", cpu="1", memory=str(8 * 2**30))], "5.672"),
+        # Without accelerators, 24 of 192 GiB, a larger share than 1 of 48 vCPU.
+        ([demand("g5.12xlarge", cpu="1", memory=str(24 * 2**30))], "0.709"),
         # Of a node without accelerators, 2 vCPU and 8 GiB for 0.1008 USD, the larger share of the two; all, if
         # nothing is requested.
         ([demand("m7i.large", cpu="1")], "0.0504"),

@@ -14,7 +14,7 @@ from components.performance.sizing.accelerators import hourly_cents, known_accel
 @pytest.mark.parametrize(
     ("name", "node", "cents"),
     [
-        # aws-gpu spec 1, column "USD/h per accel", in cents; the cheapest type that has a whole one.
+        # On-demand prices in us-east-1, 2026-07-20 (aws-gpu spec 1), in cents, of the cheapest type with a whole one.
         ("A100", "p4d.24xlarge", "274.470525"),
         ("A100-80GB", "p4de.24xlarge", "343.088125"),
         ("A10G", "g5.xlarge", "100.6"),

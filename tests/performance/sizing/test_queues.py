@@ -16,6 +16,7 @@ from components.performance.sizing.queues import behaviour, behaviours, cheapest
 from tests.bench import variants as bench
 from tests.performance.sizing import plain
 from tests.performance.sizing.vectors import DEGENERATE, INFEASIBLE, PREMIUM, VECTORS, Vector, printed
+from tests.tries import tries
 
 
 def only(case: Case) -> Sized:
@@ -95,7 +96,7 @@ CASES = st.builds(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=tries(150))
 @given(CASES)
 def test_it_is_what_the_equations_say(case: Case) -> None:
     sized, (itl, ttft, high) = only(case), plain.most(case)
@@ -111,7 +112,7 @@ def test_it_is_what_the_equations_say(case: Case) -> None:
     assert astuple(sized.behaviour) == pytest.approx(astuple(expected), rel=1e-9, abs=slack)
 
 
-@settings(max_examples=100)
+@settings(max_examples=tries(100))
 @given(CASES, st.floats(0.01, 20))
 def test_one_replica_does_what_the_equations_say_also_when_overloaded(case: Case, share: float) -> None:
     rate = share * only(case).capacity_per_minute
@@ -138,7 +139,7 @@ def test_many_of_one_batch_are_sized_as_one_is() -> None:
     assert size(cases) == tuple(only(case) for case in cases)
 
 
-@settings(max_examples=100)
+@settings(max_examples=tries(100))
 @given(CASES)
 def test_the_promises_are_kept_and_nearly_used(case: Case) -> None:
     sized = only(case)
@@ -159,7 +160,7 @@ def test_the_promises_are_kept_and_nearly_used(case: Case) -> None:
     assert not ttft or sized.behaviour.first_token_p95_ms <= ttft * (1 + 1e-9)
 
 
-@settings(max_examples=100)
+@settings(max_examples=tries(100))
 @given(CASES)
 def test_it_is_infeasible_where_a_promise_is_broken_under_the_least_load(case: Case) -> None:
     sized = only(case)

@@ -17,6 +17,7 @@ from components.performance.sizing.literal.allocation import size_literally
 from components.performance.sizing.queues import behaviour, behaviours, size
 from components.performance.sizing.refusals import unusable
 from tests.performance.sizing.plain import case
+from tests.tries import tries
 
 ROOT = Path(__file__).parents[3]
 USUAL = case(20.58, 0.41, 4, 178, (24, 500), 40, cents=40)
@@ -54,7 +55,7 @@ def numbers_of(sized: Sized) -> list[float]:
     return [figure for figure in figures if isinstance(figure, float | int)]
 
 
-@settings(max_examples=300)
+@settings(max_examples=tries(300))
 @given(st.one_of(ANYTHING, FAR))
 @example(replace(USUAL, per_minute=5e-324))
 @example(replace(USUAL, targets=LatencyTargets(0, 0), per_minute=1e-300))
@@ -68,7 +69,7 @@ def test_every_figure_is_a_number(model: Any, anything: Case) -> None:
     assert "nan requests" not in sized.reason
 
 
-@settings(max_examples=300)
+@settings(max_examples=tries(300))
 @given(st.one_of(ANYTHING, FAR), st.one_of(ANY, MAGNITUDES))
 @example(USUAL, 1e200)
 @example(USUAL, 5e-324)

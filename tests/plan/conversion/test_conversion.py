@@ -20,6 +20,7 @@ from components.plan.rendering import render_fleet
 from tests.families.llmaz.generated import CPU, playgrounds, waiting
 from tests.families.llmaz.services import template, two
 from tests.fleets import GPU, SAMPLES, Object, errors, open_model, playground, service
+from tests.tries import tries
 
 G5: Object = {**GPU, "params": {"INSTANCE-TYPE": "g5.xlarge"}}
 
@@ -318,7 +319,7 @@ def test_the_order_and_spelling_of_arguments_may_differ(
 # -- whatever is generated
 
 
-@settings(max_examples=150)
+@settings(max_examples=tries(150))
 @given(playgrounds())
 def test_everything_that_differs_is_listed(documents: list[Object]) -> None:
     """Compares the raw objects, which the proof reads in a form of its own."""

@@ -68,7 +68,17 @@ def test_counts(changes: dict[str, Any], name: str, count: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
-        ({"network": {**AWS["network"], "interfaceEndpoints": ["ecr.api"], "natGateways": "none"}}, "NAT gateways"),
+        (
+            {
+                "network": {
+                    **AWS["network"],
+                    "interfaceEndpoints": ["ecr.api"],
+                    "natGateways": "none",
+                    "internetAccess": True,
+                }
+            },
+            "NAT gateways",
+        ),
         (
             {"cluster": {**AWS["cluster"], "secretsKeyArn": KEY}},
             "encryption keys",
@@ -181,15 +191,25 @@ def test_capacity_blocks_that_follow_each_other(starts: str, counts: tuple[int, 
     assert found.counts == Amounts(*map(Decimal, counts))
 
 
-def test_nothing_is_guessed_of_a_region_without_prices() -> None:
+def test_nothing_is_guessed_of_a_type_without_a_price_in_a_region() -> None:
+    zones = ["us-west-2a", "us-west-2b"]
     found = bill(
-        ONE,
-        {**AWS, "region": "sa-east-1", "network": {"zones": ["sa-east-1a", "sa-east-1b"], "natGateways": "one"}},
+        written([served("chat", flavor("p5.4xlarge"))]),
+        {**AWS, "region": "us-west-2", "network": {"zones": zones, "natGateways": "one"}},
     )
-    assert [each.name for each in found.items if each.price] == ["public IPv4 addresses"]
-    assert all("sa-east-1" in each.unpriced for each in found.unpriced)
+    reason = "no dated price of p5.4xlarge (on-demand) in us-west-2"
+    assert {each.name: each.unpriced for each in found.unpriced}["node group p5-4xlarge"] == reason
+    assert all("us-west-2" in each.unpriced for each in found.unpriced)
     (model,) = found.models
-    assert (model.usd_per_hour, model.unpriced) == (None, "no dated price of g6.2xlarge (on-demand) in sa-east-1")
+    assert (model.usd_per_hour, model.unpriced) == (None, reason)
+
+
+def test_a_region_without_all_prices_has_those_of_its_nodes() -> None:
+    """Prices: AWS price list of 2025-04-04, in yeo/ec2.shop at 74c9fd8a, data/ec2/sa-east-1-ondemand.json."""
+    zones = ["sa-east-1a", "sa-east-1b"]
+    found = bill(ONE, {**AWS, "region": "sa-east-1", "network": {"zones": zones, "natGateways": "one"}})
+    priced = {each.name: each.price.usd for each in found.items if each.price and "node" in each.name}
+    assert priced == {"node group g6-2xlarge": Decimal("1.66173"), "system nodes": Decimal("0.16065")}
 
 
 def test_simulated_nodes_cost_nothing_and_models_what_they_would() -> None:

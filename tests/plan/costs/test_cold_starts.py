@@ -152,7 +152,14 @@ def test_an_estimate_is_in_no_sum_and_no_threshold() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"network": {**AWS["network"], "interfaceEndpoints": ["ecr.api"], "natGateways": "none"}},
+        {
+            "network": {
+                **AWS["network"],
+                "interfaceEndpoints": ["ecr.api"],
+                "natGateways": "none",
+                "internetAccess": True,
+            }
+        },
         {
             "cluster": {**AWS["cluster"], "existing": True},
             "network": {

@@ -90,7 +90,7 @@ def test_the_shipped_stacks_have_a_price_for_everything(stack: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, "cannot be read: No such file or directory; the setting prices refers to this file"),
+        (None, "prices.yaml cannot be read: No such file or directory; correct the path"),
         ("date: [", "1: "),
         ("date: 2026-11-01\nregions: {mars: {}}", "2: regions.mars: must be a region"),
     ],

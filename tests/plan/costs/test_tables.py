@@ -24,15 +24,32 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-@pytest.mark.parametrize("name", ["on_demand_us_east_1.csv", "instances.csv", "spot.csv", "flat.csv"])
+@pytest.mark.parametrize("name", ["reserved.csv", "flat.csv"])
 def test_every_row_has_a_source_and_a_date_and_stands_once(name: str) -> None:
     found = rows(FOLDER / name)
     key = [column for column in ("region", "instance_type", "bought", "item") if column in found[0]]
     assert len({tuple(row[column] for column in key) for row in found}) == len(found)
     for row in found:
-        assert datetime.date.fromisoformat(row["date"]) <= datetime.datetime.now(datetime.UTC).date()
-        assert lookup_problems(row["source"]) == [], row
-        assert Decimal(row.get("usd") or row["saved_percent"]) > 0 or row.get("saved_percent") == "0", row
+        assert_dated(row)
+        assert Decimal(row["usd"]) > 0, row
+
+
+@pytest.mark.parametrize(("table", "name"), [("on-demand", "on_demand.csv"), ("spot", "spot.csv")])
+def test_every_column_has_a_source_and_a_date_and_every_row_stands_once(table: str, name: str) -> None:
+    found = rows(FOLDER / name)
+    sources = {row["region"]: row for row in rows(FOLDER.parent / "sources.csv") if row["table"] == table}
+    assert set(sources) == set(found[0]) - {"instance_type"}
+    for row in sources.values():
+        assert_dated(row)
+        assert bool(row["average"]) == (table == "spot")
+    assert len({row["instance_type"] for row in found}) == len(found)
+    cells = [value for row in found for region, value in row.items() if region != "instance_type" and value]
+    assert all(0 <= Decimal(cell) < (1000 if table == "on-demand" else 100) for cell in cells)
+
+
+def assert_dated(row: dict[str, str]) -> None:
+    assert datetime.date.fromisoformat(row["date"]) <= datetime.datetime.now(datetime.UTC).date()
+    assert lookup_problems(row["source"]) == [], row
 
 
 def lookup_problems(source: str) -> list[str]:
@@ -69,7 +86,7 @@ def test_a_source_that_cannot_be_looked_up_is_found(source: str, problem: str) -
 def test_the_page_names_the_sources_of_the_tables() -> None:
     """Every repository and site of a table is a link on the page about costs."""
     shown = (FOLDER.parents[3] / "docs/costs.md").read_text(encoding="utf-8")
-    for path in sorted(FOLDER.glob("*.csv")):
+    for path in (FOLDER / "reserved.csv", FOLDER / "flat.csv", FOLDER.parent / "sources.csv"):
         for address in {match for row in rows(path) for match in re.findall(r"https://[^\s,;()]+", row["source"])}:
             host, owner, *rest = address.removeprefix("https://").split("/")
             place = f"{host}/{owner}/{rest[0]}" if host == "github.com" else host
@@ -78,22 +95,12 @@ def test_the_page_names_the_sources_of_the_tables() -> None:
 
 def test_items_and_ways_are_words() -> None:
     assert {row["item"] for row in rows(FOLDER / "flat.csv")} <= set(ITEMS)
-    ways = {Buying.ON_DEMAND, Buying.RESERVED, Buying.RESERVED_3Y}
-    assert {row["bought"] for row in rows(FOLDER / "instances.csv")} == ways
+    assert {row["bought"] for row in rows(FOLDER / "reserved.csv")} == {Buying.RESERVED, Buying.RESERVED_3Y}
 
 
-def test_on_demand_prices_in_us_east_1_are_defined_once() -> None:
-    priced = rows(FOLDER / "on_demand_us_east_1.csv")
-    assert {(row["region"], row["bought"]) for row in priced} == {("us-east-1", Buying.ON_DEMAND)}
-    assert ("us-east-1", Buying.ON_DEMAND) not in {
-        (row["region"], row["bought"]) for row in rows(FOLDER / "instances.csv")
-    }
-    types = [
-        row for table in ("accelerated_instances.csv", "general_instances.csv") for row in rows(FOLDER.parent / table)
-    ]
-    without = {row["instance_type"] for row in types if "no us-east-1 price" in row["source"]}
-    names = {row["instance_type"] for row in types} - without | {"t4g.nano"}
-    assert {row["instance_type"] for row in priced} == names
+def test_every_priced_type_is_a_known_type() -> None:
+    for name in ("on_demand.csv", "spot.csv", "reserved.csv"):
+        assert {row["instance_type"] for row in rows(FOLDER / name)} <= set(instances()), name
 
 
 def test_an_instance_type_has_the_price_that_is_quoted() -> None:
@@ -102,7 +109,7 @@ def test_an_instance_type_has_the_price_that_is_quoted() -> None:
         assert node.usd_per_hour == (quote.usd if quote else None), name
 
 
-@pytest.mark.parametrize("table", ["accelerated_instances.csv", "general_instances.csv"])
+@pytest.mark.parametrize("table", ["accelerated_instances.csv", "general_instances.csv", "sources.csv"])
 def test_tables_of_instance_types_have_named_columns_alone(table: str) -> None:
     path = FOLDER.parent / table
     header, *lines = csv.reader(path.read_text().splitlines())
@@ -110,10 +117,21 @@ def test_tables_of_instance_types_have_named_columns_alone(table: str) -> None:
     assert {len(line) for line in lines} == {len(header)}
 
 
-def test_no_region_but_the_first_has_types_whose_price_changed() -> None:
+def test_no_region_but_those_of_2026_has_types_whose_price_changed() -> None:
     """AWS lowered the prices of p4 and p5 after the day of the other regions' prices."""
-    later = {row["instance_type"] for row in rows(FOLDER / "instances.csv") if row["region"] != "us-east-1"}
-    assert not [name for name in later if re.match(r"p[456]", name)]
+    current = {
+        row["region"]
+        for row in rows(FOLDER.parent / "sources.csv")
+        if row["table"] == "on-demand" and row["date"] >= "2026-01-01"
+    }
+    assert "us-east-1" in current
+    lowered = [row for row in rows(FOLDER / "on_demand.csv") if re.match(r"p[456]", row["instance_type"])]
+    assert not [
+        (row["instance_type"], region)
+        for row in lowered
+        for region in set(row) - current - {"instance_type"}
+        if row[region]
+    ]
 
 
 def test_a_commitment_is_cheaper_and_spot_no_dearer_than_on_demand() -> None:
@@ -141,6 +159,16 @@ def test_a_commitment_is_cheaper_and_spot_no_dearer_than_on_demand() -> None:
         ("eu-west-1", "g5.2xlarge", "1.35296"),
         ("eu-central-1", "g4dn.xlarge", "0.658"),
         ("ap-northeast-1", "g4dn.xlarge", "0.71"),
+        # skypilot-org/skypilot-catalog at e385a0d3, catalogs/v8/aws/vms.csv.
+        ("us-east-1", "i7ie.18xlarge", "9.3564"),
+        ("us-west-2", "i7ie.48xlarge", "24.9504"),
+        ("eu-west-2", "i7ie.6xlarge", "3.6294"),
+        ("ap-northeast-1", "i7ie.large", "0.3059"),
+        ("eu-central-1", "i7ie.2xlarge", "1.242"),
+        ("ap-south-1", "a1.2xlarge", "0.204"),
+        ("ap-southeast-1", "a1.xlarge", "0.1176"),
+        ("us-west-1", "c3.large", "0.12"),
+        ("ap-southeast-2", "c3.8xlarge", "2.117"),
     ],
 )
 def test_prices_as_aws_lists_them(region: str, name: str, usd: str) -> None:

@@ -82,16 +82,25 @@ def test_several_nodes_are_offered_only_if_no_instance_is_enough() -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "reason"),
-    [((), "it does not compute bfloat16; add --arg=--dtype=half"), (("--dtype", "half"), "short by")],
+    ("engine", "args", "is_computed"),
+    [
+        ("vllm==0.7.3", (), False),
+        ("vllm==0.7.3", ("--dtype", "half"), True),
+        # Falls back to float16 by itself since 0.9.0 (_resolve_auto_dtype).
+        ("vllm==0.20.0", (), True),
+        ("vllm==0.20.0", ("--dtype", "bfloat16"), False),
+    ],
 )
-def test_old_accelerators_need_half_precision(args: tuple[str, ...], reason: str) -> None:
+def test_old_accelerators_need_half_precision(engine: str, args: tuple[str, ...], *, is_computed: bool) -> None:
     """vLLM issue 1157. 15.3 GiB of weights do not fit the 14.56 GiB of one T4."""
-    answer = fit_answer(asked(args=args), lambda node: node.name == "g4dn.xlarge")
-    if args:
-        assert not answer.options or answer.options[0].spread > 1
+    answer = fit_answer(asked(engine=engine, args=args), lambda node: node.name == "g4dn.xlarge")
+    if is_computed:
+        assert all(option.spread > 1 for option in answer.options)
+        assert not any("compute capability" in refusal.reason for refusal in answer.refusals)
     else:
-        assert [refusal.reason for refusal in answer.refusals] == [reason]
+        (refusal,) = answer.refusals
+        assert "computes bfloat16 from compute capability 8.0 on" in refusal.reason
+        assert refusal.reason.endswith("; add --arg=--dtype=half")
 
 
 def test_no_accelerator_is_guessed() -> None:

@@ -205,11 +205,14 @@ class TestRefusals:
     def test_two_owners_of_one_thing(self) -> None:
         (text,) = refused(GPU, gpu_stack=GpuStack.OPERATOR, present=frozenset({"nvidia-device-plugin"}))
         assert text.startswith("Pulumi.dev.yaml: prerequisites.present: ")
-        assert "gpu-operator and nvidia-device-plugin both provide nvidia.com/gpu; choose one" in text
+        assert (
+            "gpu-operator (for nodes g5-xlarge) and nvidia-device-plugin both provide nvidia.com/gpu; choose one"
+            in text
+        )
 
     def test_two_node_autoscalers(self) -> None:
         (text,) = refused(PLAIN, node_autoscaler="karpenter", present=frozenset({"cluster-autoscaler"}))
-        assert "cluster-autoscaler and karpenter both provide node-autoscaler" in text
+        assert "cluster-autoscaler and karpenter (for node autoscaling) both provide node-autoscaler" in text
 
     def test_adapter_and_keda_share_by_api(self) -> None:
         """Both may be there: the adapter then leaves external metrics to KEDA (lws-hpa spec 2.1)."""

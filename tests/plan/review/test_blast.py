@@ -33,6 +33,7 @@ FIRST = 160 + 88 - 32
 NODE = 417
 GRACE = 30
 SIZE = round(51.75 * GIB)
+STAY = "replicas stay until the autoscaler lowers them, at least 1"
 ONE_BY_ONE = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
 NEW_FIRST = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
 
@@ -178,6 +179,9 @@ def test_how_updates_happen_restarts_nothing() -> None:
         ((1, 1, 1), (1, 1, 3), 0, ["at most 1 -> 3 replicas"], "4 at most"),
         ((0, 0, 0), (1, 1, 1), 1, ["replicas 0 -> 1"], "2"),
         ((1, 1, 2), (2, 2, 5), 1, ["replicas 1 -> 2", "at most 2 -> 5 replicas"], "2, 6 at most"),
+        ((3, 3, 3), (1, 1, 6), 0, [STAY, "at most 3 -> 6 replicas"], "6 at most"),
+        ((2, 2, 4), (1, 1, 4), 0, [STAY], "-"),
+        ((5, 5, 5), (1, 1, 3), 2, [STAY, "at most 5 -> 3 replicas: replicas above 3 are removed"], "-"),
     ],
 )
 def test_other_bounds_scale(
@@ -192,6 +196,16 @@ def test_other_bounds_scale(
     assert line.extra == extra
     assert (found.disruption, found.replicas, found.short) == (Interruption.SCALE, replicas, 0)
     assert list(found.because) == because
+
+
+def test_another_template_and_a_new_autoscaler() -> None:
+    """All replicas restart: the autoscaler lowers their number later."""
+    before, after = workload(deployment(strategy=ONE_BY_ONE), (3, 3, 3)), workload(
+        changed(deployment(strategy=ONE_BY_ONE), ARGS, ["x"]), (1, 1, 6)
+    )  # fmt: skip
+    found = one(revision(before, weights=SIZE), revision(after, weights=SIZE))
+    assert (found.replicas, found.short, found.waves) == (3, 1, 3)
+    assert STAY in found.because
 
 
 def test_another_template_and_another_number() -> None:

@@ -8,7 +8,7 @@ import pytest
 from components.plan.costs.bill import NOTHING, Bill, ModelCost
 from components.plan.review.compare import baseline_states, review
 from components.plan.review.snapshot import FindingState, ManifestState, ServedModel, Snapshot
-from tests.plan.review.revisions import changed, deployment, finding, model, revision, workload
+from tests.plan.review.revisions import POD, changed, deployment, finding, groups, model, revision, workload
 
 CHAT = workload(deployment())
 BASE = revision(CHAT, endpoints={"chat": {"url": "http://chat/v1", "api": "openai"}})
@@ -120,6 +120,31 @@ def test_nothing_is_said_of_resources_where_a_revision_is_refused(refused: dict[
     assert any("the program fails for" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("wrong", [(True, False), (False, True), (True, True)])
+def test_restarts_are_forecast_in_spite_of_errors(wrong: tuple[bool, bool]) -> None:
+    before = workload(groups(maxUnavailable=2, maxSurge=0), replicas=(4, 4, 4))
+    pod = {"containers": [{**POD["containers"][0], "args": ["--max-model-len", "8192"]}]}
+    body = changed(dict(before.body), "spec.leaderWorkerTemplate.workerTemplate.spec", pod)
+    base, head = (
+        replace(revision(each), findings=(WRONG,) * refused)
+        for each, refused in zip((before, replace(before, body=body)), wrong, strict=True)
+    )
+    found, sound = review(head, base), review(replace(head, findings=()), replace(base, findings=()))
+    assert not found.is_compared
+    assert found.changes == ()
+    assert [(each.replicas, each.short, each.waves) for each in found.blasts] == [
+        (each.replicas, each.short, each.waves) for each in sound.blasts
+    ]
+    assert found.blasts[0].replicas == 4
+    assert "restarts are those of the change once its errors are fixed" in found.notes
+
+
+def test_workloads_that_an_error_may_hide_are_not_removed() -> None:
+    found = review(replace(revision(), findings=(WRONG,)), BASE)
+    assert found.blasts == ()
+    assert not any("once its errors are fixed" in note for note in found.notes)
+
+
 def test_an_ignored_error_refuses_nothing() -> None:
     assert review(replace(BASE, findings=(IGNORED,)), BASE).is_compared
 
@@ -158,6 +183,14 @@ def test_the_baseline_states_of_sarif() -> None:
         (come, "new"),
         (replace(ignored, ignored="known"), "unchanged"),
     ]
+
+
+@pytest.mark.parametrize(
+    "kind", ["ScaledObject", "HTTPScaledObject", "HorizontalPodAutoscaler", "VerticalPodAutoscaler"]
+)
+def test_an_autoscaler_with_an_error_is_no_model(kind: str) -> None:
+    error = FindingState("autoscaling-contested", "error", "chat.yaml", 1, kind, "chat", "spec", "two autoscalers")
+    assert review(Snapshot("dev", findings=(error,)), None).models == ()
 
 
 @pytest.mark.parametrize(("kind", "rows"), [("Playground", ["Playground/chat"]), ("OpenModel", [])])

@@ -5,9 +5,10 @@ from decimal import Decimal
 
 import pytest
 
+from components.checks.memory.cases import NO_ACCELERATOR, Fit, MemoryVerdict
 from components.plan.costs.bill import Amounts, Bill, CostItem, CostKind, UnitPrice
 from components.plan.review.review import Thresholds
-from components.plan.review.snapshot import Snapshot
+from components.plan.review.snapshot import ServedModel, Snapshot
 from components.plan.review.thresholds import failures
 from tests.plan.review.revisions import deployment, finding, revision, workload
 
@@ -55,6 +56,22 @@ def test_what_ends_a_review(head: Snapshot, thresholds: Thresholds, expected: li
     found = failures(head, thresholds)
     assert len(found) == bool(expected)
     assert all(part in found[0] for part in expected)
+
+
+@pytest.mark.parametrize(
+    ("fit", "reason", "expected"),
+    [
+        (Fit.UNKNOWN, "unknown model x", ("Playground/p: memory not checked: unknown model x (--strict)",)),
+        (Fit.UNKNOWN, NO_ACCELERATOR, ()),
+        (Fit.FITS, "left", ()),
+    ],
+)
+def test_models_that_are_not_checked(fit: Fit, reason: str, expected: tuple[str, ...]) -> None:
+    verdicts = {"Deployment models/p": MemoryVerdict(fit, reason), "Deployment models/q": MemoryVerdict(fit, reason)}
+    model = ServedModel("Playground/p", "models", "m", "", (), (1, 1, 1), (1, 1, 1), (), verdicts)
+    head = replace(GROUPS, models=(model,))
+    assert failures(head, Thresholds(strict=True)) == expected
+    assert failures(head, Thresholds()) == ()
 
 
 def test_why_there_is_no_plan_is_told_by_the_verdict_alone() -> None:

@@ -10,7 +10,7 @@ from components.plan.review.compare import review
 from components.plan.review.resources import RELEASED, UNSURE, compare_resources, resource_changes
 from components.plan.review.review import ChangeKind, Interruption, Review
 from components.plan.review.snapshot import RegisteredResource, Snapshot, ValueSource, ValueSources
-from tests.plan.review.revisions import changed, cloud, deployment, resource, workload
+from tests.plan.review.revisions import changed, cloud, deployment, resource, stateful_set, workload
 
 CLUSTER, KEY, SUBNET = "aws:eks/cluster:Cluster", "aws:kms/key:Key", "aws:ec2/subnet:Subnet"
 ASSOCIATION = "aws:ec2/routeTableAssociation:RouteTableAssociation"
@@ -207,3 +207,70 @@ def test_everything_in_a_replaced_cluster_is_lost() -> None:
     (finding,) = found.new
     assert finding.reason.startswith("the model is unavailable while the cloud deletes one control plane")
     assert "found 172.21.0.0/16 after 172.20.0.0/16" in finding.reason
+
+
+_BOTH = {"maxSurge": 1, "maxUnavailable": 0}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (None, {"type": "Recreate"}, True),
+        ({"type": "RollingUpdate"}, {"type": "Recreate"}, True),
+        ({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}, {"type": "Recreate"}, False),
+        ({"type": "RollingUpdate", "rollingUpdate": _BOTH}, {"type": "Recreate"}, False),
+        ({"type": "Recreate"}, {"type": "Recreate"}, False),
+        ({"type": "Recreate"}, None, False),
+        (None, {"type": "RollingUpdate", "rollingUpdate": _BOTH}, False),
+    ],
+)
+def test_a_strategy_whose_bounds_the_api_server_has_set(before: Any, after: Any, *, expected: bool) -> None:
+    """As the API server does: tests/cluster/test_left_out.py."""
+    old, new = (deployment(**({"strategy": strategy} if strategy else {})) for strategy in (before, after))
+    found = compare_resources([resource(old)], [resource(new)], {}, {}).refused
+    assert [(refusal.rule, refusal.field) for refusal in found] == (
+        [(RuleId.CHANGE_REFUSED, "spec.strategy")] if expected else []
+    )
+    if expected:
+        assert "spec.strategy.type: found Recreate after RollingUpdate" in found[0].reason
+        patch = '{"spec":{"strategy":{"type":"Recreate","rollingUpdate":null}}}'
+        assert f"kubectl patch deployment chat -n ml -p '{patch}'" in found[0].reason
+
+
+SKIPPED = {"pulumi.com/skipAwait": "true"}
+TOO_EARLY = [(RuleId.CHANGE_REFUSED, "metadata.annotations[pulumi.com/skipAwait]")]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        (SKIPPED, SKIPPED, TOO_EARLY),
+        (SKIPPED, {}, TOO_EARLY),
+        ({}, SKIPPED, []),
+        ({"pulumi.com/skipAwait": "false"}, {}, []),
+        ({}, {}, []),
+    ],
+)
+def test_a_replacement_whose_deletion_is_not_awaited(
+    before: dict[str, str], after: dict[str, str], found: list[tuple[RuleId, str]]
+) -> None:
+    """The provider reads the annotation of the deployed object (tests/real_engine/test_waiting.py)."""
+
+    def registered(annotations: dict[str, str], app: str, **spec: Any) -> RegisteredResource:
+        body = deployment(selector={"matchLabels": {"app": app}}, **spec)
+        return resource(changed(body, "metadata.annotations", annotations))
+
+    assert refused([registered(after, "b")], [registered(before, "a")]) == found
+    assert refused([registered(after, "a", replicas=3)], [registered(before, "a")]) == []
+
+
+@pytest.mark.parametrize(
+    ("strategy", "expected"),
+    [(None, True), ({"type": "RollingUpdate"}, False), ({"rollingUpdate": {"partition": 0}}, False)],
+)
+def test_a_set_whose_strategy_has_no_type(strategy: Any, *, expected: bool) -> None:
+    old, new = stateful_set(updateStrategy=strategy), stateful_set("OnDelete")
+    found = compare_resources([resource(old)], [resource(new)], {}, {}).refused
+    assert [(refusal.rule, refusal.field) for refusal in found] == (
+        [(RuleId.CHANGE_REFUSED, "spec.updateStrategy")] if expected else []
+    )

@@ -94,7 +94,7 @@ def test_each_controller_is_a_role_a_policy_and_an_association(preview: bool) ->
 def test_cert_manager_needs_to_know_zone_and_name() -> None:
     found = refused(controllers=["cert-manager"], hosted_zone_id="example.com")
     assert set(found) == {"hosted_zone_id", "host"}
-    assert "such as Z0123456789ABCDEFGHIJ, found 'example.com'" in found["hosted_zone_id"][0]
+    assert "such as Z3M3LMPEXAMPLE, found 'example.com'" in found["hosted_zone_id"][0]
     assert identities(controllers=["cert-manager"], **NAMED)
 
 

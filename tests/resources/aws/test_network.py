@@ -191,7 +191,7 @@ def test_interface_endpoints_take_https_from_the_vpc_alone() -> None:
 
 def test_every_endpoint_service_that_is_offered_can_be_had() -> None:
     recorded = network(zones=zones(2), interface_endpoints=list(ENDPOINT_SERVICES))
-    assert counts(recorded)["VpcEndpoint"] == 1 + len(ENDPOINT_SERVICES) == 13
+    assert counts(recorded)["VpcEndpoint"] == 1 + len(ENDPOINT_SERVICES) == 17
 
 
 @pytest.mark.parametrize("preview", [False, True])

@@ -61,6 +61,7 @@ def test_a_serving_is_an_object_of_its_own_kind_and_a_service() -> None:
     ]
     assert spec(recorded, WORKLOAD, "ModelServing", "chat") == {
         "schedulerName": "volcano",
+        "replicas": 1,
         "template": {
             "restartGracePeriodSeconds": 60,
             "roles": [{"name": "leader", "entryTemplate": POD, "workerReplicas": 0}],

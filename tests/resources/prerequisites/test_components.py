@@ -188,6 +188,14 @@ class TestValuesThatMatter:
         assert found.inputs["values"]["autoscalingGroups"] == told
         assert found.inputs["values"]["autoDiscovery"]["clusterName"] == "c"
 
+    @pytest.mark.parametrize(("grace", "limit"), [(None, 3600), (600, 3600), (7225, 7225)])
+    def test_the_autoscaler_waits_as_long_as_the_pods_need(self, grace: int | None, limit: int) -> None:
+        args: ClusterAutoscalerArgs = {"cluster_name": "c", "region": "us-east-1"}
+        if grace is not None:
+            args["longest_grace"] = grace
+        (found,) = made(lambda o: aws_charts.ClusterAutoscaler("x", args, o)).of(RELEASE)
+        assert found.inputs["values"]["extraArgs"]["max-graceful-termination-sec"] == limit
+
     @pytest.mark.parametrize("known_later", [False, True])
     def test_the_autoscaler_tries_groups_in_the_order_that_it_is_told(self, known_later: bool) -> None:
         told = [

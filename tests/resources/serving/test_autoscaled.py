@@ -95,7 +95,6 @@ def test_without_it_nothing_changes(name: str) -> None:
     [
         ({"autoscaled": "yes"}, "autoscaled", "must be true or false, found 'yes'"),
         ({"autoscaled": True, "replicas": 2}, "replicas", "has no effect with autoscaled"),
-        ({"autoscaled": True, "realization": "operator"}, "autoscaled", "has no effect with realization 'operator'"),
     ],
 )
 def test_what_contradicts_it_is_refused(name: str, args: dict[str, Any], path: str, expected: str) -> None:
@@ -103,6 +102,19 @@ def test_what_contradicts_it_is_refused(name: str, args: dict[str, Any], path: s
         deployed(name, **args)
     found = {error["property_path"]: error["reason"] for error in caught.value.errors or []}
     assert found[path].startswith(expected)
+
+
+def test_a_deployment_of_an_operator_that_sets_its_replicas_is_refused() -> None:
+    with pytest.raises(InvalidArguments) as caught:
+        deployed("InferenceService", autoscaled=True, realization="operator")
+    assert "has no effect with realization 'operator'" in str(caught.value)
+
+
+def test_the_resource_of_an_operator_that_its_autoscaler_sets_keeps_its_replicas() -> None:
+    recorded = deployed("ModelServing", autoscaled=True, realization="operator")
+    (found,) = recorded.of("kubernetes:workload.serving.volcano.sh/v1alpha1:ModelServing")
+    assert found.registration.ignore_changes == ("spec.replicas",)
+    assert "pulumi.com/patchForce" not in found.inputs["metadata"]["annotations"]
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,8 @@ def test_the_operator_gets_typed_resources() -> None:
     anywhere = {name: value for name, value in MODEL.items() if name != "flavors"}
     recorded = deploy(program(Playground, anywhere, realization="operator"))
     assert recorded["kubernetes:inference.llmaz.io/v1alpha1:Playground::chat"].inputs["spec"] == {
-        "modelClaim": {"modelName": "opt"}
+        "modelClaim": {"modelName": "opt"},
+        "replicas": 1,
     }
 
 

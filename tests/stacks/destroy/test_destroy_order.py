@@ -63,6 +63,7 @@ def networks(draw: st.DrawFn, nat: str) -> dict[str, Any]:
     return {
         "zones": ZONES[: draw(st.integers(2, 3))],
         "natGateways": nat,
+        **({"internetAccess": True} if nat == "none" else {}),
         "ipv6": draw(st.booleans()),
         **draw(st.sampled_from([{}, {"podCidr": "100.64.0.0/16"}, {"flowLogs": {"traffic": "all"}}])),
         "interfaceEndpoints": draw(a_few(["ecr.api", "ecr.dkr", "sts", "ec2", "eks-auth"])),

@@ -6,10 +6,16 @@ from components.clouds.aws.nodes.owned import FixedProperties
 from tests.stacks.every_key.level_samples import LEVEL_SAMPLES
 from tests.stacks.every_key.sample import TYPE, Sample
 from tests.stacks.every_key.shape_samples import SHAPE_SAMPLES
+from tests.stacks.every_key.type_samples import TYPE_SAMPLES
 
 _CERTIFICATE = "arn:aws:acm:us-east-1:123456789012:certificate/0a1b"
 _KEY = "arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d-0a1b-2c3d-4e5f-0a1b2c3d4e5f"
 _ROLE = "arn:aws:iam::123456789012:role/team"
+_READ_ONLY = {
+    "Version": "2012-10-17",
+    "Statement": [{"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "*"}],
+}
+_CLOSED = {"network": {"natGateways": "none"}}
 _ISSUER = "https://login.example.com"
 
 
@@ -147,6 +153,7 @@ SAMPLES: dict[str, Sample] = {
     "modelCache.s3": Sample(["weights/llama/"]),
     **LEVEL_SAMPLES,
     **SHAPE_SAMPLES,
+    **TYPE_SAMPLES,
     "pods.tolerations": Sample([{"key": "dedicated", "operator": "Exists"}]),
     "pods.serviceAccountName": Sample("serving"),
     "pods.imagePullSecrets": Sample(["registry"]),
@@ -222,6 +229,7 @@ SAMPLES: dict[str, Sample] = {
     "clusterName": Sample("other"),
     "tags": Sample({"team": "a"}),
     "protect": Sample(True),
+    "permissionsBoundaryArn": Sample("arn:aws:iam::123456789012:policy/boundary"),
     "credentials.allowedAccountIds": Sample(["123456789012"]),
     "credentials.profile": Sample("team"),
     "credentials.sessionDuration": Sample("15m"),
@@ -238,9 +246,13 @@ SAMPLES: dict[str, Sample] = {
     "network.podCidr": Sample("100.64.0.0/16"),
     "network.ipv6": Sample(True),
     "network.flowLogs.traffic": Sample("all", {"network": {"flowLogs": {"traffic": "rejected"}}}),
+    "network.flowLogs.kmsKeyArn": Sample(_KEY, {"network": {"flowLogs": {"traffic": "rejected"}}}),
     "network.flowLogs.retentionDays": Sample(7, {"network": {"flowLogs": {"traffic": "rejected"}}}),
     "network.natGateways": Sample("per-zone"),
     "network.interfaceEndpoints": Sample(["sts"]),
+    "network.endpointPolicies": Sample({"s3": _READ_ONLY}),
+    "network.internetAccess": Sample(True, _CLOSED),
+    "network.existingEndpoints": Sample(["ec2"], _CLOSED, word="interfaceEndpoints"),
     "network.vpcId": Sample("vpc-1b2c", {**_VPC, **_BALANCERS}),
     "network.privateSubnets": Sample({"us-east-1a": "subnet-a", "us-east-1b": "subnet-c"}, _VPC),
     "network.publicSubnets": Sample({"us-east-1a": "subnet-p"}, _VPC),
@@ -265,6 +277,8 @@ SAMPLES: dict[str, Sample] = {
     "cluster.creatorIsAdmin": Sample(False, {"cluster": {"adminRoleArns": [_ROLE]}}),
     "cluster.logTypes": Sample(["api"]),
     "cluster.logRetentionDays": Sample(7),
+    "cluster.logKmsKeyArn": Sample(_KEY),
+    "cluster.imdsHopLimit": Sample(2),
     "cluster.secretsKeyArn": Sample(_KEY),
     "cluster.addons": Sample({"snapshot-controller": ""}),
     "cluster.support": Sample("extended"),

@@ -84,7 +84,7 @@ def differences(stack: str) -> Iterator[Difference]:
         if old is None:
             yield Difference(stack, _resource(node.urn), "", "is created")
             continue
-        inputs = before.pop(old)
+        inputs = masked(before.pop(old))
         if node.registration.custom:  # the engine compares the inputs of components with nothing
             now = json.loads(json.dumps(masked(node.inputs), default=str))
             now = ignored(inputs, now, node.registration.ignore_changes)

@@ -3,12 +3,12 @@
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from tests import preloaded
 from tests.stacks.shipped import ROOT
 
 
@@ -22,11 +22,5 @@ def preview(stack: str, folder: Path, **changes: Any) -> subprocess.CompletedPro
     for key, value in changes.items():
         settings["config"][f"inference-platform:{key}"] |= value
     (folder / f"Pulumi.{stack}.yaml").write_text(yaml.safe_dump(settings))
-    return subprocess.run(
-        [sys.executable, "-m", "workbench", "preview", "--stack", stack, "--details"],
-        cwd=folder,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder), "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "COLUMNS": "200"}
+    return preloaded.run("preview", "--stack", stack, "--details", cwd=folder, env=env)

@@ -13,7 +13,7 @@ from components.contract.quantity import parse_quantity
 from components.fleet.instances import Instance
 from components.fleet.objects import Object
 
-from ...inspecting.recognition import value_at
+from ...inspecting.describing import value_at
 from ...inspecting.snapshot import ClusterSnapshot
 from .inventory import FoundGroup, FoundReservation, Taint
 

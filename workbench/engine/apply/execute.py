@@ -13,6 +13,7 @@ from ..program.resources import urn_name
 from ..state import Intent, State, StateError, StateRow
 from ..targets import Target, Targets
 from ..values import reveal, secret_texts
+from .accounts import without_account
 from .objects import (
     CRD,
     LateError,
@@ -49,10 +50,11 @@ class Failure:
 
 @dataclass(slots=True)
 class Result:
-    """The completed and the failed steps."""
+    """The completed and the failed steps, and lines about fields that were taken from other managers."""
 
     done: list[Step] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
+    taken: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -63,6 +65,8 @@ class Executor:
     targets: Targets
     progress: Progress = lambda _: None
     workers: int = 8
+    handed: frozenset[str] = frozenset()
+    """URNs of resources that another engine has created for this stack."""
     result: Result = field(default_factory=Result)
     patience: Patience = field(default_factory=Patience)
     _steps: Mapping[str, Step] = field(default_factory=dict)
@@ -157,14 +161,18 @@ class Executor:
             self._remove(step, step.delete_first, target)
         elif step.op is Op.UPDATE and step.node.registration.ignore_changes:
             obj = with_live(target.kube, obj, step.node.registration.ignore_changes)
+        if step.op is Op.UPDATE and step.row:
+            obj = without_account(obj, reveal(dict(step.row.inputs or {})))
         # Recorded before the call, so that the state shows an operation that was interrupted.
         row = replace(row_of(step), cluster=target.uid, intent=_INTENTS.get(step.op, Intent.CREATING))
         if step.op is Op.UPDATE and step.row:
             row = replace(row, uid=step.row.uid, adopted=step.row.adopted)
+        elif step.op is Op.CREATE and step.row:  # an earlier run was interrupted
+            row = replace(row, adopted=step.row.adopted)
         former = [former_row(step.row)] if step.moves and step.row else []
         self.state.write([*former, row])
         try:
-            live, created = put(target.kube, obj, self._is_transient, self.patience)
+            live, created, taken = put(target.kube, obj, self._is_transient, self.patience)
         except KubeError as error:
             if step.op is Op.IMPORT or step.delete_first or not error.immutable or step.replaceable is None:
                 raise
@@ -173,15 +181,22 @@ class Executor:
             step.op, step.note = Op.REPLACE, f"cannot change in place: {fields}"
             row = replace(row, intent=Intent.CREATING, uid="")
             self.state.write([row])
-            live, created = put(target.kube, obj, self._is_transient, self.patience)
+            live, created, taken = put(target.kube, obj, self._is_transient, self.patience)
+        self.result.taken += taken
         if step.op is Op.IMPORT:
             take_over(target.kube, live)
         elif (step.op is Op.CREATE or step.moves) and not created and foreign(live):
-            row = replace(row, adopted=True)
-            step.note = "already existed: adopted, and kept by destroy"
+            if step.urn in self.handed:
+                step.note = "taken over from the Pulumi CLI"
+            else:
+                row = replace(row, adopted=True)
+                step.note = "already existed: adopted, and kept by destroy"
+                # Recorded before the call, after which nothing on the object shows that it was another owner's.
+                self.state.write([row])
+            take_over(target.kube, live)
         if obj["kind"] == CRD:
             await_established(target.kube, obj["metadata"]["name"], self.patience)
-        self.state.write([row.settled(live["metadata"]["uid"])])
+        self.state.write([row.settled(target.kube.uid_of(live, obj["kind"]))])
 
     def _remove(self, step: Step, row: StateRow, target: Target) -> None:
         """Delete the object to replace, and wait until it is gone."""

@@ -14,6 +14,7 @@ from ...errors import WorkbenchError
 from ..diff import ignored
 from ..targets import identity
 from ..values import reveal
+from .conflicts import Applied, apply_over
 
 MANAGER = "inference-platform-workbench"
 CRD = "CustomResourceDefinition"
@@ -49,20 +50,18 @@ class Patience:
         return now - max(since, self._progress) > _PATIENCE or now - since > _LIMIT
 
 
-def put(
-    kube: Kube, obj: dict[str, Any], is_transient: Callable[[KubeError], bool], patience: Patience
-) -> tuple[dict[str, Any], bool]:
-    """Apply an object, retrying transient errors; return the live object and whether it was created."""
+def put(kube: Kube, obj: dict[str, Any], is_transient: Callable[[KubeError], bool], patience: Patience) -> Applied:
+    """Apply an object, retrying transient errors."""
     since = time.monotonic()
     pause = 0.05
     while True:
         try:
-            live, created = kube.server_side_apply(obj, manager=MANAGER)
-            if not live["metadata"].get("deletionTimestamp"):
-                if "status" in obj and not created:
+            applied = apply_over(kube, obj, MANAGER)
+            if not applied.live["metadata"].get("deletionTimestamp"):
+                if "status" in obj and not applied.created:
                     _put_status(kube, obj)
-                return live, created
-            await_gone(kube, obj, uid=live["metadata"]["uid"])
+                return applied
+            await_gone(kube, obj, uid=kube.uid_of(applied.live, obj["kind"]))
             continue
         except KubeError as error:
             if not is_transient(error) or patience.ends(since):
@@ -86,9 +85,8 @@ def with_live(kube: Kube, obj: dict[str, Any], paths: tuple[str, ...]) -> dict[s
     A field that only others own is left out, so that this engine does not become one of its owners and conflict with
     their next change. Any other gets its live value, because leaving out a field that this engine owns resets it.
     """
-    try:
-        live = kube.request("GET", kube.path_of(obj))
-    except KubeError:
+    live = look_up(kube, obj)
+    if live is None:
         return obj
     own = owned_fields(live, lambda manager: manager == MANAGER)
     others = owned_fields(live, lambda manager: manager != MANAGER)
@@ -122,7 +120,7 @@ def await_gone(kube: Kube, inputs: Mapping[str, Any], seconds: float = 120.0, ui
     deadline = time.monotonic() + seconds
     while True:
         live = look_up(kube, inputs)
-        if live is None or (uid and live["metadata"]["uid"] != uid):
+        if live is None or (uid and kube.uid_of(live, kind) != uid):
             return
         if time.monotonic() > deadline:
             finalizers = ", ".join(live["metadata"].get("finalizers") or ()) or "its deletion has not finished"
@@ -200,8 +198,9 @@ def mounting_pods(kube: Kube, claim: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _mounts(pod: Mapping[str, Any], claim: str) -> bool:
-    volumes = pod["spec"].get("volumes") or ()
-    on_node = pod["spec"].get("nodeName") and pod.get("status", {}).get("phase") not in _ENDED
+    spec = pod.get("spec", {})
+    volumes = spec.get("volumes") or ()
+    on_node = spec.get("nodeName") and pod.get("status", {}).get("phase") not in _ENDED
     return bool(on_node) and any(
         (volume.get("persistentVolumeClaim") or {}).get("claimName") == claim for volume in volumes
     )
@@ -228,7 +227,7 @@ def end_mounting_pods(kube: Kube, live: Mapping[str, Any]) -> None:
     for pod in mounting_pods(kube, live):
         if _controlled(pod) and not pod["metadata"].get("deletionTimestamp"):
             meta = pod["metadata"]
-            kube.delete("v1", "Pod", meta["name"], meta["namespace"], uid=meta["uid"])
+            kube.delete("v1", "Pod", meta["name"], meta.get("namespace"), uid=kube.uid_of(pod, "Pod"))
 
 
 def _controlled(pod: Mapping[str, Any]) -> bool:

@@ -2,54 +2,125 @@
 
 import http
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from toolkit.kube import Kube, KubeError
-from toolkit.kube.managed_fields import Fields, is_controller, owned_fields, without
+from toolkit.kube.managed_fields import (
+    Fields,
+    differing,
+    is_applier,
+    is_controller,
+    merged_into,
+    select,
+    union,
+    without,
+)
 
 from .objects import MANAGER, PAUSE
 
 _MERGE = "application/merge-patch+json"
+_JSON_PATCH = "application/json-patch+json"
 _TRIES = 10
+_OF_SERVER = ("apiVersion", "kind", "metadata", "status")
+
+Entry = Mapping[str, Any]
 
 
-def take_over(kube: Kube, live: Mapping[str, Any]) -> None:
-    """Make this engine the only applier of the fields that it declares.
+def is_former(entry: Entry) -> bool:
+    """Whether an entry belongs to a client that applied manifests of people, not to a controller."""
+    return not (entry.get("subresource") or is_controller(str(entry.get("manager", ""))))
+
+
+def take_over(
+    kube: Kube,
+    live: Mapping[str, Any],
+    manager: str = MANAGER,
+    former: Callable[[Entry], bool] = is_former,
+    *,
+    kept: Fields | None = None,
+) -> bool:
+    """Make a manager the only applier of an object, so that it can remove each field later.
 
     Server-side apply removes a field only if no other manager owns it: a variable that is later removed from a model
-    would stay because of the `kubectl apply` of years ago. What the former manager declared beyond that stays its
-    own, because without an owner the API server would remove or reset it.
+    would stay because of the `kubectl apply` of years ago, and of a probe the half that the API server had set by
+    default.
+
+    Args:
+        kube: The client.
+        live: The object as the server returned it.
+        manager: The manager that takes over.
+        former: Whether an entry is taken over.
+        kept: Fields that stay with the former managers; None for those that its next apply would reset.
+
+    Returns:
+        Whether the entries of the object changed.
     """
     for tries_left in reversed(range(_TRIES)):
         metadata = live["metadata"]
-        remaining = remaining_entries(live)
-        if remaining == (metadata.get("managedFields") or []):
-            return
+        entries = metadata.get("managedFields") or []
+        if not any(former(entry) and not is_applier(entry, manager) for entry in entries):
+            return False
+        staying = reset_fields(kube, live, manager, former) if kept is None else kept
+        remaining = merged_into(manager, entries, former, staying)
+        if remaining == entries:
+            return False
         # The version protects the entries of managers that write at the same time.
-        body = {"metadata": {"managedFields": remaining, "resourceVersion": metadata["resourceVersion"]}}
+        body = {"metadata": {"managedFields": remaining, "resourceVersion": kube.version_of(live, live["kind"])}}
         try:
             kube.request("PATCH", kube.path_of(live), body=body, content_type=_MERGE)
         except KubeError as error:
             if error.status != http.HTTPStatus.CONFLICT or not tries_left:
                 raise
             time.sleep(PAUSE)
-            live = kube.request("GET", kube.path_of(live))
+            live = kube.get_live(live)
         else:
-            return
+            return True
+    return False
 
 
-def remaining_entries(live: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the entries of an object in which only this engine, and controllers, own the declared fields."""
-    declared = owned_fields(live, lambda manager: manager == MANAGER)
+def reset_fields(kube: Kube, live: Mapping[str, Any], manager: str, former: Callable[[Entry], bool]) -> Fields:
+    """Return the fields of former managers that the next apply of a manager would reset or remove."""
     entries = live["metadata"].get("managedFields") or ()
-    return [entry for entry in (_reduced(entry, declared) for entry in entries) if entry]
+    declared: Fields = {}
+    for entry in entries:
+        if is_applier(entry, manager):
+            declared = union(declared, entry.get("fieldsV1") or {})
+    theirs: Fields = {}
+    for entry in filter(former, entries):
+        theirs = union(theirs, entry.get("fieldsV1") or {})
+    undeclared = without(theirs, declared)
+    if not undeclared:
+        return {}
+    try:
+        return differing(undeclared, live, defaulted(kube, live, undeclared))
+    except KubeError as error:
+        if error.unreachable:
+            raise
+        return undeclared  # it is not known which of them are defaults
 
 
-def _reduced(entry: Mapping[str, Any], declared: Fields) -> Mapping[str, Any] | None:
-    """Return an entry without the declared fields; None if nothing is left."""
-    manager = str(entry.get("manager", ""))
-    if manager == MANAGER or entry.get("subresource") or is_controller(manager):
-        return entry
-    rest = without(entry.get("fieldsV1") or {}, declared)
-    return {**entry, "fieldsV1": rest} if rest else None
+def defaulted(kube: Kube, live: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+    """Return what an object would be without some of its fields, as the API server would set them by default.
+
+    A dry run of a patch: it needs the right to patch, and changes nothing.
+
+    Raises:
+        KubeError: the object is not valid without these fields.
+    """
+    reduced: dict[str, Any] = select(live, fields, inverse=True)
+    metadata = reduced["metadata"]
+    patch = [
+        {"op": "add", "path": f"/metadata/{key}", "value": metadata.get(key) or {}}
+        for key in ("labels", "annotations")
+    ]
+    for key in live:
+        if key not in _OF_SERVER:
+            present = key in reduced
+            patch.append(
+                {"op": "replace", "path": f"/{key}", "value": reduced[key]}
+                if present
+                else {"op": "remove", "path": f"/{key}"}
+            )
+    params = {"dryRun": "All"}
+    return kube.request("PATCH", kube.path_of(live), params=params, body=patch, content_type=_JSON_PATCH)

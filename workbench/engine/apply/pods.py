@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from components.contract.texts.outputs import shell_line, shell_word
+
 Json = Mapping[str, Any]
 
 _SHOWN = 3
@@ -10,7 +12,8 @@ _SHOWN = 3
 _IMAGE = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ImageInspectError", "ErrImageNeverPull")
 _CONFIGURATION = ("CreateContainerConfigError", "CreateContainerError", "RunContainerError")
 _CRASHED = "CrashLoopBackOff"
-_DESCRIBE = "kubectl describe pod {pod}"
+_POD = "{pod}"
+_DESCRIBE = f"kubectl describe pod {_POD}"
 
 
 class PodReason(NamedTuple):
@@ -37,7 +40,7 @@ def reasons(workload: Json, pods: Iterable[Json]) -> list[str]:
         first, more = same[0]["metadata"], len(same) - 1
         others = f" and {more} more" if more else ""
         lines.append(f"  pod {first['name']}{others}: {reason.text}")
-        lines.append(f"    next: {reason.step.format(pod=_named(first))}")
+        lines.append(f"    next: {reason.step.replace(_POD, _named(first))}")
     if len(found) > _SHOWN:
         lines.append(f"  {len(found) - _SHOWN} more reasons; see kubectl get pods")
     if not found:
@@ -68,9 +71,10 @@ def reason_of(pod: Json) -> PodReason | None:
         if reason is not None:
             return reason
     for gate in (pod.get("spec") or {}).get("readinessGates") or ():
-        condition = conditions.get(gate["conditionType"], {})
+        name = gate.get("conditionType")
+        condition = conditions.get(name, {})
         if condition.get("status") != "True":
-            text = _joined(f"readiness gate {gate['conditionType']} is not True", condition.get("message"))
+            text = _joined(f"readiness gate {name} is not True", condition.get("message"))
             return PodReason(
                 text, "its controller decides, such as that of the load balancer: kubectl describe pod {pod}"
             )
@@ -81,6 +85,7 @@ def reason_of(pod: Json) -> PodReason | None:
 def _container_reason(container: Json) -> PodReason | None:
     """Return why a container keeps its pod from being ready; None if it does not."""
     name, state = container["name"], container.get("state") or {}
+    word = shell_word(name)
     waiting, last = state.get("waiting"), (container.get("lastState") or {}).get("terminated")
     if waiting:
         reason = waiting.get("reason") or "waiting"
@@ -95,7 +100,7 @@ def _container_reason(container: Json) -> PodReason | None:
             return PodReason(text, "create the Secret or ConfigMap that the message names, or correct its name")
         if reason == _CRASHED and last:
             return PodReason(
-                f"container {name}: {reason}: {_ended(last)}", f"kubectl logs {{pod}} -c {name} --previous"
+                f"container {name}: {reason}: {_ended(last)}", f"kubectl logs {_POD} -c {word} --previous"
             )
         if reason == "PodInitializing":
             return None
@@ -105,16 +110,16 @@ def _container_reason(container: Json) -> PodReason | None:
         return (
             None
             if not ended.get("exitCode")
-            else PodReason(f"container {name} {_ended(ended)}", f"kubectl logs {{pod}} -c {name}")
+            else PodReason(f"container {name} {_ended(ended)}", f"kubectl logs {_POD} -c {word}")
         )
     if container.get("ready"):
         return None
-    restarts = f", after {container['restartCount']} restarts ({_ended(last)})" if last else ""
+    restarts = f", after {container.get('restartCount', 0)} restarts ({_ended(last)})" if last else ""
     if container.get("started") is False:
         text = f"container {name} is running, and its startup probe has not succeeded{restarts}"
     else:
         text = f"container {name} is running, and its readiness probe fails{restarts}"
-    return PodReason(text, f"it may still load weights: kubectl logs {{pod}} -c {name}")
+    return PodReason(text, f"it may still load weights: kubectl logs {_POD} -c {word}")
 
 
 def _ended(terminated: Json) -> str:
@@ -135,4 +140,4 @@ def _joined(reason: str, message: object) -> str:
 
 
 def _named(metadata: Json) -> str:
-    return f"{metadata['name']} -n {metadata.get('namespace', 'default')}"
+    return shell_line([metadata["name"], "-n", metadata.get("namespace") or "default"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.fleet.shapes import SHAPES
-from toolkit.kube import Kube, KubeError
+from toolkit.kube import Kube, KubeError, MalformedObject
 
 from ..plan import Op, Step
 from ..targets import Target, Targets, identity
@@ -26,7 +26,7 @@ Json = Mapping[str, Any]
 
 def _daemon_set(live: Json) -> str:
     status = live.get("status", {})
-    if status.get("observedGeneration", 0) < live["metadata"]["generation"]:
+    if status.get("observedGeneration", 0) < live["metadata"].get("generation", 0):
         return "not observed by its controller yet"
     desired, ready = status.get("desiredNumberScheduled", 0), status.get("numberReady", 0)
     return "" if ready >= desired else f"{ready} of {desired} pods ready"
@@ -132,8 +132,9 @@ def _look(waiting: Mapping[str, _Waiting]) -> None:
         api_version, kind, _, _ = identity(item.step.inputs)
         kinds.setdefault((item.target.uid, api_version, kind), []).append(item)
     for (_, api_version, kind), items in kinds.items():
+        unread: list[MalformedObject] = []
         try:
-            objects = items[0].target.kube.list(api_version, kind)
+            objects = items[0].target.kube.list(api_version, kind, unread=unread)
         except KubeError as error:
             if error.status < 500 and not error.unreachable:
                 raise
@@ -143,7 +144,12 @@ def _look(waiting: Mapping[str, _Waiting]) -> None:
             _, _, namespace, name = identity(item.step.inputs)
             live = by_name.get((namespace, name)) or by_name.get(("default", name))
             item.live = live
-            item.state = item.check(live) if live else "it no longer exists"
+            if live:
+                item.state = item.check(live)
+            else:
+                item.state = next(
+                    (f"it cannot be read: {each}" for each in unread if each.name == name), "it no longer exists"
+                )
 
 
 def _name(item: _Waiting) -> str:
@@ -164,4 +170,6 @@ def pod_reasons(kube: Kube, workload: Json, namespace: str) -> list[str]:
     if not labels:
         return []
     text = ",".join(f"{key}={value}" for key, value in labels.items())
-    return reasons(workload, kube.list("v1", "Pod", namespace, labels=text))
+    unread: list[MalformedObject] = []
+    pods = kube.list("v1", "Pod", namespace, labels=text, unread=unread)
+    return [*reasons(workload, pods), *(f"  {pod.title} cannot be read: {pod.path} {pod.reason}" for pod in unread)]

@@ -78,8 +78,10 @@ class Remover:
                 return delete_object(target.kube, row.inputs, row.uid)
             if (live := look_up(target.kube, row.inputs)) and foreign(live):
                 step.op = Op.FORGET  # it existed before the interrupted step
-            elif live and delete_object(target.kube, row.inputs, live["metadata"]["uid"]):
-                await_gone(target.kube, row.inputs, _SECONDS, live["metadata"]["uid"])
+            elif live:
+                uid = target.kube.uid_of(live, row.inputs["kind"])
+                if delete_object(target.kube, row.inputs, uid):
+                    await_gone(target.kube, row.inputs, _SECONDS, uid)
         except KubeError as error:
             if error.unreachable:
                 raise

@@ -7,6 +7,7 @@ from components.contract.texts.secrets import replace_in_object
 from toolkit.kube import KubeError
 
 from ...errors import WorkbenchError
+from ..apply.conflicts import apply_over
 from ..apply.objects import MANAGER, look_up
 from ..diff import changes
 from ..plan import Op, Step
@@ -35,14 +36,15 @@ def plan_import(step: Step, target: Target | None) -> None:
                 f"{title} does not exist, so that it cannot be imported; remove it from the imports "
                 "(inference-platform:adopted) to create it"
             )
-        applied = target.kube.server_side_apply(declared, manager=MANAGER, dry_run=True)[0]
+        applied = apply_over(target.kube, declared, MANAGER, dry_run=True)
     except KubeError as error:
         if error.unreachable:
             raise
         raise WorkbenchError(f"{title} cannot be imported as it is declared: {error.message}") from error
     if declared["kind"] == "Secret":
         return  # never compare or show its content
-    step.changes = changes(_comparable(live), _comparable(applied))
+    step.taken = applied.taken
+    step.changes = changes(_comparable(live), _comparable(applied.live))
 
 
 def _comparable(obj: Mapping[str, Any]) -> dict[str, Any]:

@@ -234,8 +234,8 @@ def _gpus(review: Review, model: ServedModel) -> str:
     if not most:
         return "-"
     number = str(now) if now == least == most else f"{now} ({least}-{most})"
-    types = {group.name: group.instance_type for group in review.head.groups}
-    facts = [instance(types.get(name, name)) for name in model.groups]
+    nodes = {group.name: group.node for group in review.head.groups}
+    facts = [nodes[name] if name in nodes else instance(name) for name in model.groups]
     names = dict.fromkeys(fact.accelerator for fact in facts if fact and fact.accelerator)
     return " ".join([number, "/".join(names)]).strip()
 

@@ -6,13 +6,14 @@ from decimal import Decimal
 
 from components.checks.memory.cases import Fit
 from components.plan.costs.bill import CostKind
+from components.plan.engine_versions import inexact_flags
 from components.plan.review.review import ChangeKind, Review
 from components.plan.review.snapshot import ServedModel
 
 from .figures import monthly, pluralize, whole_usd
 from .findings import deleted_contents, refused_changes, startup_risks
 from .fits import fit_of
-from .models import AmountChange, environment_costs, has_costs, planned_share, simulated_region
+from .models import AmountChange, environment_costs, has_costs, planned_share, simulated_region, unpriced_text
 from .resources import pending, restarts
 
 _VERBS = {
@@ -38,6 +39,7 @@ def headline(review: Review) -> str:
         _restarts(review),
         _fit(review),
         startup_risks(review),
+        inexact_flags(head.findings),
         _cost(review),
     )
     return f"{head.stack}: {', '.join(filter(None, parts))}"
@@ -106,16 +108,16 @@ def _cost(review: Review) -> str:
     if most.after is not None and most.after != now.after:
         text += f", at most {whole_usd(most.after)}"
     text += _difference(review, now)
-    bill = review.head.bill
-    unpriced = [item for item in (*bill.items, *bill.simulated_items) if item.price is None] if bill else []
-    if unpriced:
-        text += f", without {pluralize(len(unpriced), 'item')} of unknown price"
+    if without := unpriced_text(review.head.bill):
+        text += f", {without}"
     return f"$0 now ({text.replace(' a month', ' a month on AWS', 1)})" if simulated_region(review) else text
 
 
 def _difference(review: Review, now: AmountChange) -> str:
-    if review.base is None or review.base.absent or now.difference is None:
+    if review.base is None or review.base.absent or now.before is None:
         return ""
+    if now.difference is None:
+        return ", the difference is unknown"
     if not now.difference:
         return ", unchanged"
     return f", {whole_usd(abs(now.difference))} {'more' if now.difference > 0 else 'less'}"

@@ -5,29 +5,38 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from components.checks.memory.cases import Fit
-from components.plan.costs.bill import NOTHING, Amounts, Bill
+from components.plan.costs.bill import NOTHING, Amounts, Bill, CostItem
 from components.plan.review.review import ModelChange, Review
 from components.plan.review.snapshot import ServedModel
 from components.plan.review.speeds import SpeedChange
 
-from .figures import monthly, usd, usd_difference
+from .figures import join_words, monthly, usd, usd_difference
 from .fits import fit_label, fit_of, margin_of, worst_verdict
 
 UNKNOWN = "unknown"
 NOT_PLANNED = "not planned"
+_MOST_NAMES = 3
+"""Items without a price that a sentence names; the report lists all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class AmountChange:
-    """An amount before and after a change; None if unknown."""
+    """An amount before and after a change; None if unknown.
+
+    Attributes:
+        is_comparable: Whether both amounts leave out the same, if they leave out anything.
+    """
 
     before: Decimal | None
     after: Decimal | None
+    is_comparable: bool = True
 
     @property
     def difference(self) -> Decimal | None:
-        """The increase; None if one of the amounts is unknown."""
-        return None if self.before is None or self.after is None else self.after - self.before
+        """The increase; None if one of the amounts is unknown, or has parts without a price that the other lacks."""
+        if self.before is None or self.after is None or not self.is_comparable:
+            return None
+        return self.after - self.before
 
     def __str__(self) -> str:
         before, after = (UNKNOWN if amount is None else usd(amount) for amount in (self.before, self.after))
@@ -183,14 +192,37 @@ def environment_costs(review: Review) -> CostChange:
         before = after
     elif review.base.absent:
         before = NOTHING
-    return _cost_change(before, after)
+    # What has no price before and after alike cancels out; anything else makes the difference unknown.
+    base = review.base
+    is_comparable = base is None or base.absent or _without_price(base.bill) == _without_price(review.head.bill)
+    return _cost_change(before, after, is_comparable=is_comparable)
 
 
-def _cost_change(before: Amounts | None, after: Amounts | None) -> CostChange:
+def unpriced_items(bill: Bill | None) -> tuple[CostItem, ...]:
+    """Return the items of a bill without a price, those of simulated nodes included."""
+    return tuple(item for item in (*bill.items, *bill.simulated_items) if item.price is None) if bill else ()
+
+
+def unpriced_text(bill: Bill | None) -> str:
+    """Name the items that a total leaves out; empty if every item has a price."""
+    names = [item.name for item in unpriced_items(bill)]
+    if not names:
+        return ""
+    prices = "price" if len(names) == 1 else "prices"
+    if len(names) > _MOST_NAMES:
+        names[_MOST_NAMES - 1 :] = [f"{len(names) - _MOST_NAMES + 1} more"]
+    return f"without {join_words(names)} ({prices} unknown)"
+
+
+def _without_price(bill: Bill | None) -> frozenset[tuple[str, Amounts, str]]:
+    return frozenset((item.name, item.counts, item.unpriced) for item in unpriced_items(bill))
+
+
+def _cost_change(before: Amounts | None, after: Amounts | None, *, is_comparable: bool = True) -> CostChange:
     return (
-        AmountChange(before.now if before else None, after.now if after else None),
-        AmountChange(before.least if before else None, after.least if after else None),
-        AmountChange(before.most if before else None, after.most if after else None),
+        AmountChange(before.now if before else None, after.now if after else None, is_comparable=is_comparable),
+        AmountChange(before.least if before else None, after.least if after else None, is_comparable=is_comparable),
+        AmountChange(before.most if before else None, after.most if after else None, is_comparable=is_comparable),
     )
 
 

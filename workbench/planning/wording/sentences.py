@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from components.checks.memory.cases import Fit
 from components.plan.costs.bill import HOURS_PER_MONTH
+from components.plan.engine_versions import inexact_flags
 from components.plan.review.review import Review
 from components.plan.review.snapshot import ServedModel
 from components.plan.review.speeds import SOURCE as SPEEDS
@@ -13,7 +14,7 @@ from components.plan.review.speeds import SOURCE as SPEEDS
 from .figures import join_words, pluralize, usd
 from .findings import finding_counts, refused_changes, startup_risks
 from .fits import fit_of, worst_verdict
-from .models import environment_costs, has_costs, planned_share, simulated_region
+from .models import environment_costs, has_costs, planned_share, simulated_region, unpriced_text
 from .resources import change_counts, pending, restarts
 from .starts import FOOTNOTE as STARTS
 from .traffic import FOOTNOTE as TRAFFIC
@@ -37,6 +38,7 @@ def verdict(review: Review) -> str:
         *_changed_gpus(review),
         _fit(review),
         startup_risks(review),
+        inexact_flags(review.head.findings),
         _cost(review),
         finding_counts(review),
     )
@@ -45,7 +47,8 @@ def verdict(review: Review) -> str:
 def unchanged_summary(review: Review) -> str:
     """Summarize memory fit, cost and findings of an unchanged plan."""
     models = _fit(review) or pluralize(len(review.head.models), "model")
-    return _sentence(models, startup_risks(review), _cost(review), finding_counts(review))
+    inexact = inexact_flags(review.head.findings)
+    return _sentence(models, startup_risks(review), inexact, _cost(review), finding_counts(review))
 
 
 def _sentence(*parts: str) -> str:
@@ -149,16 +152,16 @@ def _cost(review: Review) -> str:
     region = simulated_region(review)
     text = f"free, because its nodes are simulated: as instances in {region} " if region else ""
     text += f"{usd(now.after)} a month"
-    if now.difference is not None and review.base is not None:
+    if review.base is not None and now.before is not None and not now.is_comparable:
+        text += ", the difference is unknown"
+    elif now.difference is not None and review.base is not None:
         text += f", {_increase(now.difference)} than before" if now.difference else ", unchanged"
     details = []
     if most.after is not None and most != now:
         increase = f", {_increase(most.difference)}" if most.difference else ""
         details.append(f"at most {usd(most.after)}{increase}")
-    bill = review.head.bill
-    unpriced = [item for item in (*bill.items, *bill.simulated_items) if item.price is None] if bill else []
-    if unpriced:
-        details.append(f"without {pluralize(len(unpriced), 'item')} of unknown price")
+    if without := unpriced_text(review.head.bill):
+        details.append(without)
     return f"{text} ({'; '.join(details)})" if details else text
 
 
@@ -171,6 +174,8 @@ def footnotes(review: Review) -> Iterator[str]:
     if review.base and not (review.base.absent or review.base.failed):
         yield f"Compared with {review.base.ref or 'the base'} at {review.base.revision}."
     yield from (f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in review.notes)
+    if review.head.given:
+        yield f"From the settings, because the tables do not have them: {'; '.join(review.head.given)}."
     bill = review.head.bill or (review.base.bill if review.base else None)
     if bill is not None and has_costs(review):
         capacities = join_words(sorted({group.capacity for group in review.head.groups if group.capacity}))

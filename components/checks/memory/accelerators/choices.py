@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+from ....engines.formats.faults import is_computed
 from ....engines.memory.rows import Device, memory_of
 from ....engines.registry import engines
 from ....fleet.clouds import cleared_with_clouds
@@ -17,9 +18,6 @@ _Offer = tuple[Decimal, int, Instance]
 _MAX_TYPES = 3
 _COUNTS = (1, 2, 4)
 """Numbers of instances per replica to consider."""
-HALF = frozenset({"float16", "half"})
-BFLOAT16 = Decimal(8)
-"""Compute capability required for bfloat16 and quantized weights; older ones need float16 (vLLM issue 1157)."""
 
 
 def cheapest_types(case: MemoryCase, fits: Callable[[MemoryCase], bool]) -> tuple[CheaperType, ...]:
@@ -42,7 +40,7 @@ def _cheapest(
     for usd, count, instance in offers:
         if len(choices) == _MAX_TYPES:
             break
-        if instance.name not in choices and _computes(case, instance):
+        if instance.name not in choices and _computes(case, instance) and _holds(case, instance):
             parallels = _parallels(case, instance, count)
             parallel = next((p for p in parallels if fits(on_instance(case, instance, p))), None)
             if parallel is not None:
@@ -60,10 +58,15 @@ def _offers(maker: str) -> tuple[_Offer, ...]:
 
 
 def _computes(case: MemoryCase, instance: Instance) -> bool:
-    """Tell whether an accelerator supports the data type of the weights."""
+    """Tell whether the engine is known to compute the numbers of a model on an accelerator."""
     able = capability(instance.accelerator, _memory(instance))
-    half = (case.weights_dtype or case.shape.dtype) in HALF
-    return able is not None and (half or able >= BFLOAT16)
+    return able is not None and is_computed(case.formats, able)
+
+
+def _holds(case: MemoryCase, instance: Instance) -> bool:
+    """Tell whether a node has the cores and the memory that a pod requests."""
+    cores, memory = case.host
+    return cores <= instance.allocatable_cpu and memory <= instance.allocatable_memory
 
 
 def _parallels(case: MemoryCase, instance: Instance, count: int) -> Iterator[Parallel]:
@@ -95,12 +98,15 @@ def spread_over(case: MemoryCase, parallel: Parallel) -> MemoryCase:
     budget, engine = case.budget, engines().get(case.engine)
     if engine is not None:
         device = Device(case.device, case.device_bytes, parallel.accelerators)
-        moved = memory_of(engine, case.tag, device, case.batch_tokens) or budget
+        moved = memory_of(engine, case.tag, device, replace(case, parallel=parallel).traits) or budget
         budget = moved._replace(
             reserves_context=moved.reserves_context and budget.reserves_context,
             reserves_all=moved.reserves_all and budget.reserves_all,
             spills=moved.spills or budget.spills,
             most_graphs=min(moved.most_graphs, budget.most_graphs),
+            state_ratio=budget.state_ratio,
+            state_slots=budget.state_slots,
+            states=budget.states,
         )
     return replace(case, parallel=parallel, budget=budget, draft_tensor=min(case.draft_tensor, parallel.tensor))
 

@@ -31,7 +31,7 @@ def capability(name: str, size: int) -> Decimal | None:
 
 
 @cleared_with_clouds
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def maker_of(name: str) -> str:
     """Return the manufacturer of an accelerator; empty if no instance type has it."""
     return next((node.manufacturer for node in instances().values() if node.accelerator == name), "")

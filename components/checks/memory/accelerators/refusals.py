@@ -2,20 +2,57 @@
 
 import functools
 
+from ....engines.flags.tables import flags_of
+from ....engines.registry import engines
+from ....engines.settings import Setting
 from ..cases import MemoryCase
 from ..shapes import Shape
 
 _MAX_DEGREE = 64
+_GROUPED, _OF_GROUPS, _GROUP = "int4", "gptq", 128
 
 
 def refusal(case: MemoryCase) -> str:
     """Return why the engine would reject the degree of tensor parallelism, with the valid ones; otherwise empty."""
     tensor, shape, experts = case.parallel.tensor, case.shape, case.parallel.experts
+    if case.parallel.groups > 1:
+        # Each group divides the heads, and all ranks together the rest.
+        return ""
     indivisible = _indivisible(shape, tensor, experts=experts) if case.budget.cuts else ""
     if not indivisible:
         return ""
     allowed = ", ".join(map(str, allowed_degrees(shape, experts=experts)))
     return f"{indivisible} cannot be divided across {tensor} accelerators; set tensor parallelism to one of {allowed}"
+
+
+def doubtful_division(case: MemoryCase) -> str:
+    """Return why it is not known whether an engine can divide a quantized model; empty if it is known.
+
+    AWQ and GPTQ have a scale for 128 numbers of a row, and the kernels of both take whole groups of them. Some
+    repositories pad the widths of the model for that, and some do not (vLLM issue 13640).
+    """
+    tensor, shape = case.parallel.tensor, case.shape
+    width = shape.intermediate or 0
+    is_grouped = shape.dtype == _GROUPED or (not shape.dtype and _OF_GROUPS in shape.name.lower())
+    if tensor == 1 or not case.budget.cuts or not shape.estimate or not is_grouped or shape.experts:
+        return ""
+    if width % (tensor * _GROUP) == 0:
+        return ""
+    return (
+        f"the width {width} of {shape.name} is quantized in groups of {_GROUP}, which cannot be divided across "
+        f"{tensor} accelerators, unless the repository pads it"
+    )
+
+
+def expert_parallel_flag(case: MemoryCase) -> str:
+    """Return the argument that distributes whole experts over all ranks; empty if the release has none."""
+    engine, table = engines().get(case.engine), flags_of(case.engine)
+    name = engine.flag(Setting.EXPERT_PARALLEL) if engine else None
+    flag = table.find(name) if table and name else None
+    version = engine.version(case.tag) if engine else None
+    if flag is None or not flag.span.includes(version):
+        return ""
+    return f"{flag.name} {case.parallel.tensor}" if flag.form_in(version).takes_value else flag.name
 
 
 @functools.lru_cache(maxsize=1024)

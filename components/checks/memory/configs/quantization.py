@@ -10,6 +10,8 @@ from typing import NamedTuple
 from .values import ConfigValues
 
 _METHODS = {"awq": "int4-awq", "gptq": "int4-gptq"}
+_SEVERAL_BITS = "gptq"
+"""A method with 2, 3, 4 or 8 bits, whose configuration states them; AWQ has 4 (vllm quantization/awq.py)."""
 _ALGORITHMS = {"FP8": "fp8", "NVFP4": "nvfp4", "W4A16_AWQ": "int4-awq"}
 _QUANTIZED_NAME = re.compile(r"FP8|NVFP4|MXFP4|AWQ|GPTQ|INT[48]", re.IGNORECASE)
 _FOUR, _EIGHT = 4, 8
@@ -36,7 +38,10 @@ def quantized(values: ConfigValues, whole: ConfigValues) -> Quantized:
         return Quantized("" if elsewhere else values.text("dtype", "torch_dtype"))
     method = config.text("quant_method")
     if method in _METHODS:
-        bits = config.maybe("bits", "w_bit", most=32) or _FOUR
+        bits = config.maybe("bits", "w_bit", most=32)
+        if bits is None and method == _SEVERAL_BITS:
+            return Quantized(method)
+        bits = bits or _FOUR
         group = config.maybe("group_size", "q_group_size", least=-1)
         dtype = _METHODS[method] if bits == _FOUR else f"int{bits}"
         return Quantized(dtype, group if group and group > 0 else None)

@@ -4,10 +4,14 @@ Functions return a message in place of a value if a required fact is unknown.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import NamedTuple
 
+from ....engines.formats.faults import FormatUse, computed_type
+from ....engines.memory.encoders import encoder_of
+from ....engines.memory.reserve import DraftKind
 from ....engines.memory.rows import Device, memory_of
 from ....engines.memory_settings.layout import ModelLayout
 from ....engines.memory_settings.reader import MemorySettings
@@ -15,20 +19,24 @@ from ....engines.memory_settings.table import memory_settings_table
 from ....engines.registry import engines
 from ....engines.scripts.commands import engine_line
 from ....engines.settings import Setting
+from ....fleet.demand import PodDemand
 from ....fleet.instances import Instance, instance, is_accelerator
 from ....fleet.workloads import NamedWeights, Server, SpreadField, Workload
-from ..accelerators.devices import GIB
-from ..cases import EngineMemory, MemoryCase, Parallel
-from ..shapes import Layers, Shape
+from ..accelerators.devices import GIB, capability
+from ..architecture_names import architecture_of
+from ..cases import NO_ACCELERATOR, NOTHING, EngineMemory, MemoryCase, Parallel
+from ..shapes import UNQUANTIZED, Layers, Shape, heads_of
 from .known import KnownShapes
 
 _SUPPORTED = frozenset({"nvidia.com/gpu", "amd.com/gpu"})
 """Accelerators for which the engines have memory figures."""
-_UNQUANTIZED = frozenset({"bfloat16", "float16", "float32"})
 _LEAST_BITS = Decimal(2)
 """Bits per parameter of weights whose quantization is unknown."""
 _ALL_LAYERS = 99
 """More layers than any model of unknown shape is assumed to have; examples of ggml-org/llama.cpp use ``-ngl 99``."""
+
+
+_FLOAT32_BYTES = Decimal(4)
 
 
 class Placement(NamedTuple):
@@ -39,17 +47,25 @@ class Placement(NamedTuple):
         total: Accelerators of a replica.
         types: The instance types, in order of preference.
         is_open: Whether pods may also run on nodes of types that nothing names.
+        host: Cores and bytes of memory that the pod with the most requests.
     """
 
     per_pod: int
     total: int
     types: tuple[str, ...]
     is_open: bool = False
+    host: tuple[Decimal, Decimal] = NOTHING
 
     @property
     def pods(self) -> int:
         """Pods of a replica that have accelerators."""
         return -(-self.total // self.per_pod)
+
+
+def loaded_weights(workload: Workload, settings: MemorySettings) -> tuple[NamedWeights, ...]:
+    """Return the origins of what a server with some settings loads."""
+    loaded = (settings.model, settings.draft)
+    return tuple(source for source in workload.server.weights if source.loaded_as in loaded)
 
 
 def placement_of(workload: Workload) -> Placement | str:
@@ -60,7 +76,7 @@ def placement_of(workload: Workload) -> Placement | str:
         if is_accelerator(key) and amount > 0
     ]
     if not counts:
-        return "the pods request no accelerator"
+        return NO_ACCELERATOR
     unsupported = next((key for key, _, _ in counts if key not in _SUPPORTED), "")
     if unsupported:
         return f"no figures on the memory use of servers on {unsupported}"
@@ -73,7 +89,12 @@ def placement_of(workload: Workload) -> Placement | str:
         total=sum(amount * demand.per_replica for _, amount, demand in counts),
         types=tuple(dict.fromkeys(types)),
         is_open=any(choice is None or choice.instance_type is None for choice in choices),
+        host=(_most(counts, "cpu"), _most(counts, "memory")),
     )
+
+
+def _most(counts: Sequence[tuple[str, int, PodDemand]], resource: str) -> Decimal:
+    return max(demand.requests.get(resource, Decimal(0)) for _, _, demand in counts)
 
 
 def device_of(instance_type: str) -> Instance | str:
@@ -100,7 +121,7 @@ def spread_field(server: Server) -> SpreadField | None:
     tensor = engine.flag(Setting.TENSOR_PARALLEL) if engine else None
     if engine is None or tensor is None:
         return None
-    place = "" if server.is_written else server.args.path
+    place = "" if server.is_written else server.args.written
 
     def step(setting: Setting, flag: str, degree: str) -> str:
         if line.holds(setting):
@@ -113,6 +134,18 @@ def spread_field(server: Server) -> SpreadField | None:
     return SpreadField(tensor_step, both)
 
 
+def no_videos_step(server: Server) -> str:
+    """Return how to turn videos off with the flag for the limits of requests; empty if it is set, or without one."""
+    line = engine_line(server.line) or server.line
+    engine, reading = engines().get(line.engine), line.reading
+    flag = engine.flag(Setting.MEDIA_LIMITS) if engine else None
+    known = reading.table.find(flag) if reading and flag else None
+    if reading is None or known is None or line.holds(Setting.MEDIA_LIMITS):
+        return ""
+    value = '{"video":0}' if known.form_in(reading.version).type == "json" else "video=0"
+    return f"add {flag} {value}" + ("" if server.is_written else f" to {server.args.written}")
+
+
 class ServerSpec(NamedTuple):
     """A server and its settings.
 
@@ -121,6 +154,7 @@ class ServerSpec(NamedTuple):
         settings: Settings that affect memory.
         weights: Other names of what it loads.
         spread: Fields of the manifest that set the parallelism.
+        no_videos: How to turn videos off; empty if the engine has no setting for it, or if it is set.
     """
 
     engine: str
@@ -128,6 +162,7 @@ class ServerSpec(NamedTuple):
     settings: MemorySettings
     weights: tuple[NamedWeights, ...] = ()
     spread: SpreadField | None = None
+    no_videos: str = ""
 
 
 class WorkloadCase(NamedTuple):
@@ -149,15 +184,13 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
     if pipeline is None:
         # The engine divides layers over all accelerators by itself, like llama.cpp, unless shares are set.
         pipeline = 1 if layout.shares else placement.per_pod
-    parallel = Parallel(tensor, pipeline, layout.data, layout.experts)
+    parallel = Parallel(tensor, pipeline, layout.data, layout.experts, layout.groups)
     used = len(layout.shares) or parallel.accelerators
     if used > placement.total:
         return f"the engine is set to use {used} accelerators, but a replica has {placement.total}"
     device_bytes = int((node.accelerator_memory_gib or 0) * GIB)
-    budget = memory_of(
-        engines()[engine], server.tag, Device(node.accelerator, device_bytes, used), settings.batch_tokens
-    )
-    if budget is None:
+    device = Device(node.accelerator, device_bytes, used)
+    if memory_of(engines()[engine], server.tag, device) is None:
         return f"no figures on the memory use of {engine}"
     table = memory_settings_table(engine)
     single_file = table is not None and table.single_files
@@ -167,12 +200,15 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
         return shape
     if isinstance(draft, str):
         return draft
+    if settings.draft_kind is DraftKind.HEADS and draft is None:
+        draft = heads_of(shape)
     if settings.quantized and shape.span and not shape.dtype:
         least, most = settings.bits or (_LEAST_BITS, shape.span.most_bits)
         least, most = min(shape.span.least_bits, least), min(shape.span.most_bits, most)
         shape = replace(shape, span=shape.span._replace(least_bits=least, most_bits=most))
-    if settings.quantized and shape.dtype in _UNQUANTIZED:
+    if settings.quantized and shape.dtype in UNQUANTIZED:
         return f"the engine is set to load quantized weights, but those of {shape.name} are {shape.dtype}"
+    settings = _computed_on(server, shape, node)
     offloaded = _offloaded_bytes(shape, layout, parallel)
     if isinstance(offloaded, str):
         return offloaded
@@ -184,14 +220,17 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
         device=node.accelerator,
         device_bytes=device_bytes,
         parallel=parallel,
-        budget=_adjusted(budget, settings),
-        weights_dtype=settings.converted if not shape.dtype or shape.dtype in _UNQUANTIZED else "",
+        dtype=settings.dtype,
+        quantization=settings.quantization,
+        weights_dtype=settings.converted if not shape.dtype or shape.dtype in UNQUANTIZED else "",
         cache_bytes=_cache_bytes(settings, part),
         context=settings.limits.context,
         sequences=settings.limits.sequences,
         batch_tokens=settings.batch_tokens,
         draft=draft,
         draft_tensor=settings.draft_tensor or parallel.tensor,
+        draft_kind=settings.draft_kind,
+        graph_requests=settings.graph_requests,
         adapters=settings.adapters,
         adapter_rank=settings.adapter_rank,
         offloaded_bytes=offloaded,
@@ -199,11 +238,28 @@ def case_of(server: ServerSpec, placement: Placement, node: Instance, known: Kno
         engine=engine,
         tag=server.tag,
         instance_type=node.name,
+        per_node=node.accelerators,
         per_pod=placement.per_pod,
         pods=placement.pods,
+        host=placement.host,
         spread=server.spread,
+        media=settings.media,
+        encoder=encoder_of(engines()[engine], shape.architecture or architecture_of(shape.name)),
+        no_videos=server.no_videos,
     )
+    budget = memory_of(engines()[engine], server.tag, device, case.traits)
+    if budget is not None:
+        case = replace(case, budget=_adjusted(budget, settings))
     return WorkloadCase(case, is_whole=part is shape)
+
+
+def _computed_on(server: ServerSpec, shape: Shape, node: Instance) -> MemorySettings:
+    """Return the settings of a server, with float32 where its engine takes that because of the accelerator."""
+    settings, size = server.settings, int((node.accelerator_memory_gib or 0) * GIB)
+    use = FormatUse(server.engine, server.tag, shape.name, shape.known_dtype, settings.dtype)
+    if computed_type(use, capability(node.accelerator, size)) != "float32":
+        return settings
+    return replace(settings, converted="float32", key_bytes=_FLOAT32_BYTES, value_bytes=_FLOAT32_BYTES)
 
 
 def _adjusted(budget: EngineMemory, settings: MemorySettings) -> EngineMemory:
@@ -214,6 +270,14 @@ def _adjusted(budget: EngineMemory, settings: MemorySettings) -> EngineMemory:
         budget = budget._replace(reserves_context=False, reserves_all=False)
     if settings.offloads_to_host:
         budget = budget._replace(spills=True)
+    if budget.state_ratio:
+        ratio = budget.state_ratio if settings.state_ratio is None else settings.state_ratio
+        states = settings.states
+        if not settings.prefix_caching:
+            # Only the running requests have states then.
+            states = settings.limits.sequences if states is None else states
+            budget = budget._replace(state_slots=1)
+        budget = budget._replace(state_ratio=ratio, states=states)
     return budget
 
 

@@ -11,6 +11,10 @@ from typing import Any
 from ....contract.tables import load_table
 from ....fleet.instances import Instance
 
+EKS_DEFAULT = "default"
+"""Add-on version that EKS chooses, once."""
+MOST_RECENT = "most-recent"
+"""The newest add-on version for the Kubernetes version, looked up at each preview and update."""
 _KIND = re.compile(r"[a-z]+")
 
 
@@ -38,7 +42,8 @@ class Addon:
     Attributes:
         before_nodes: Whether nodes need it to become ready.
         always: Whether every cluster that this package creates has it.
-        service_account: Service account in kube-system that gets a role; empty for none.
+        service_account: Service account that gets a role; empty for none.
+        namespace: Namespace of that service account.
         policies: Managed policies of that role, after ``arn:aws:iam::aws:policy/``.
         configuration: The add-on's own configuration values.
     """
@@ -47,6 +52,7 @@ class Addon:
     before_nodes: bool = False
     always: bool = False
     service_account: str = ""
+    namespace: str = "kube-system"
     policies: tuple[str, ...] = ()
     configuration: Mapping[str, Any] = field(default_factory=dict)
 

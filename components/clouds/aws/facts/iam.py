@@ -178,6 +178,43 @@ def location_problem(location: str) -> str | None:
     return None
 
 
+def service_trust(
+    service: str, actions: Sequence[str] = ("sts:AssumeRole",), conditions: Mapping[str, Any] | None = None
+) -> Document:
+    """Return the trust policy of a role that an AWS service assumes.
+
+    Args:
+        service: Principal, such as ``eks.amazonaws.com``.
+        actions: Actions with which the service assumes the role.
+        conditions: Conditions, as far as AWS documents that the service sends their keys.
+    """
+    statement: Document = {"Effect": "Allow", "Principal": {"Service": service}, "Action": list(actions)}
+    if conditions:
+        statement["Condition"] = dict(conditions)
+    return {"Version": _VERSION, "Statement": [statement]}
+
+
+def cluster_trust(cluster: str, region: str, partition: str) -> Document:
+    """Return the trust policy of the role of one cluster.
+
+    Source: EKS user guide, "Cross-service confused deputy prevention in Amazon EKS", with a wildcard for the account,
+    which is unknown at preview. A role can be passed only to clusters in its own account.
+    """
+    conditions = {"ArnLike": {"aws:SourceArn": f"arn:{partition}:eks:{region}:*:cluster/{cluster}"}}
+    return service_trust("eks.amazonaws.com", ("sts:AssumeRole", "sts:TagSession"), conditions)
+
+
+BOUNDARY = r"^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[A-Za-z0-9+=,.@/_-]+$"
+"""ARN of a policy that can be a permissions boundary."""
+
+
+def boundary_problem(arn: str) -> str | None:
+    """Return why an ARN cannot be a permissions boundary; None if it can."""
+    if re.fullmatch(BOUNDARY, arn):
+        return None
+    return f"must be the ARN of an IAM policy, such as arn:aws:iam::123456789012:policy/boundary, found {arn!r}"
+
+
 def pod_identity_trust(cluster: str, service_accounts: Iterable[tuple[str, str]]) -> Document:
     """Return the trust policy for pods of (namespace, name) service accounts in a cluster with EKS Pod Identity.
 

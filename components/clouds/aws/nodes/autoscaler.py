@@ -84,6 +84,11 @@ def tag_name(key: str) -> str:
     return key.removeprefix(f"{_AUTOSCALER}/")
 
 
+def resource_tag(resource: str) -> str:
+    """Return the key of the tag with the amount of a resource on each node of a group."""
+    return f"{_TEMPLATE}/resources/{resource}"
+
+
 def autoscaler_tags(group: NodeGroupDemand, labels: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the tags that describe the nodes of an empty group to the Cluster Autoscaler (aws-gpu spec 9).
 
@@ -97,5 +102,5 @@ def autoscaler_tags(group: NodeGroupDemand, labels: Mapping[str, str] | None = N
     return {
         **{f"{_TEMPLATE}/label/{key}": value for key, value in (labels or group.labels).items()},
         **{f"{_TEMPLATE}/taint/{t['key']}": f"{t['value']}:{t['effect']}" for t in group.taints},
-        **{f"{_TEMPLATE}/resources/{key}": amount for key, amount in extended.items()},
+        **{resource_tag(key): amount for key, amount in extended.items()},
     }

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from ....contract.findings.ids import RuleId
-from ....contract.problems import Problem, Severity, did_you_mean
+from ....contract.problems import MOST_HINTS, Problem, Severity, did_you_mean
 from ....fleet.instances import Instance, instance, instances
 from ....fleet.nodes.fit import NodeRequest, nearest_types, node_requests
 from ....fleet.nodes.groups import preferences
@@ -13,9 +13,11 @@ from ....fleet.rendered import Fleet
 from ..facts.eks import is_fractional, limits, no_image, takes_capacity_block
 from ..facts.regions import is_withheld, regions, regions_of
 from ..words import NodeImage, Provisioner
+from .disks import check_disks
 from .drains import check_drains
 from .existing import check_existing
 from .fabric import unused_efa
+from .full_reservations import check_full_reservations
 from .generations import check_generations
 from .labels import check_marks, cloud_labels, impossible
 from .launch import boot_problems
@@ -40,6 +42,8 @@ def check_nodes(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: No
         *pending(fleet, groups, environment, {id(rollout.item) for rollout in stuck}),
         *(stuck_problem(rollout, groups, environment) for rollout in stuck),
         *unused_efa(fleet, groups, environment),
+        *check_disks(fleet, groups, environment),
+        *check_full_reservations(groups, environment),
         *check_drains(fleet, groups, environment),
         *check_order(fleet, environment),
         *check_generations(fleet, environment),
@@ -128,8 +132,8 @@ def _request_problems(request: NodeRequest, environment: NodeEnvironment) -> Ite
     if image_of(node, environment.image) is None and rule.ami_id is None and not rule.existing_groups:
         yield (
             RuleId.NODES_TYPE_NOT_OFFERED,
-            f"AWS has no EKS image ({environment.image}) for {node.name}: {no_image(node)}; choose another "
-            f"{request.type_name}, or set {place.path('types', node.name, 'amiId')} to an image of your own",
+            f"{_why_no_image(node, environment.image)}; choose another {request.type_name}, or set "
+            f"{place.path('types', node.name, 'amiId')} to an image of your own",
         )
     if environment.provisioner == Provisioner.KARPENTER and is_fractional(node.name):
         reason = f"Karpenter does not place pods on {node.name}, which has a fractional GPU; use managed node groups"
@@ -254,6 +258,12 @@ def similar(node: Instance) -> list[str]:
     return [n.name for n in sorted(candidates, key=lambda n: (n.usd_per_hour is None, n.usd_per_hour or 0, n.name))]
 
 
+def _why_no_image(node: Instance, image: str) -> str:
+    if node.name not in instances():
+        return f"whether the EKS image ({image}) supports {node.name} is not known: only instanceTypes describes it"
+    return f"AWS has no EKS image ({image}) for {node.name}: {no_image(node)}"
+
+
 def not_offered(instance_type: str, region: str, type_name: str = "type") -> str:
     """Return the reason for a type that a region does not offer, with the regions that do."""
     offered = regions_of(instance_type)
@@ -264,14 +274,17 @@ def not_offered(instance_type: str, region: str, type_name: str = "type") -> str
 
 def check_types(environment: NodeEnvironment) -> Iterator[Problem]:
     """Report problems of the settings of instance types."""
-    for name, rule in environment.nodes.types.items():
+    for number, (name, rule) in enumerate(environment.nodes.types.items()):
         node = instance(name)
         if node is None:
-            reason = f"unknown instance type {name!r}{nearest_types(name)}"
+            reason = f"unknown instance type {name!r}{nearest_types(name) if number < MOST_HINTS else ''}"
             yield environment.place.problem(("types", name), reason)
             continue
         for key, reason in _type_problems(node, rule, environment):
             yield environment.place.problem(("types", name, key), reason)
+        if node.fabric_card and environment.provisioner == Provisioner.KARPENTER:
+            reason = "is for managed node groups: Karpenter chooses the network cards itself; remove it"
+            yield environment.place.whole(f"instanceTypes.{name}.firstEfaCard", reason)
 
 
 def _type_problems(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[tuple[str, str]]:
@@ -316,10 +329,10 @@ def _type_problems(node: Instance, rule: TypePolicy, environment: NodeEnvironmen
 
 
 def _alternative_problems(node: Instance, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
-    for name in rule.alternatives:
+    for number, name in enumerate(rule.alternatives):
         other = instance(name)
         if other is None:
-            yield f"unknown instance type {name!r}{nearest_types(name)}"
+            yield f"unknown instance type {name!r}{nearest_types(name) if number < MOST_HINTS else ''}"
         elif other.arch != node.arch:
             yield f"mixed architectures in one group: {node.name} is {node.arch}, {other.name} is {other.arch}"
         elif image_of(other, environment.image) != image_of(node, environment.image):

@@ -1,5 +1,6 @@
 """Node groups as Karpenter objects: a NodePool and an EC2NodeClass each (aws-gpu spec 10)."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -188,15 +189,24 @@ def class_object(name: str, image: Object, disk: Disk, surroundings: Surrounding
 NAME = "general"
 _INSTANCE = "karpenter.k8s.aws/instance"
 _LEAST = (("-generation", "4"), ("-cpu", "1"))
+_LEAST_DRAIN = 30
+"""Minutes after which a node of the general pool ends at the earliest, whatever disruption budgets allow."""
 """Exclusive lower bounds. All types after the fourth generation support address prefixes, which the pod limit of
 kubelet assumes; system pods would use most of a single vCPU."""
 
 
-def general_pool(pool: GeneralPool, environment: NodeEnvironment) -> Object:
+def general_pool(pool: GeneralPool, environment: NodeEnvironment, longest_grace: int = 0) -> Object:
     """Return the NodePool for pods that name no instance type.
 
-    It has the lowest weight, so that pods that name an instance type get nodes of their own pool. Drains are limited
-    to 30 minutes: these pods can run elsewhere, so a disruption budget must not keep a node forever.
+    It has the lowest weight, so that pods that name an instance type get nodes of their own pool. Drains are limited,
+    because these pods can run elsewhere, so that a disruption budget must not keep a node forever: to 30 minutes, or
+    to the grace period of the pods. Karpenter evicts a pod early enough for its grace period, but never earlier than
+    the drain begins (kubernetes-sigs/karpenter v1.14.1, pkg/controllers/node/termination/terminator).
+
+    Args:
+        pool: The settings of the pool.
+        environment: The environment of the nodes.
+        longest_grace: Longest time that a pod may take to terminate, in seconds.
     """
     allowed = {
         "kubernetes.io/arch": [pool.arch],
@@ -215,7 +225,7 @@ def general_pool(pool: GeneralPool, environment: NodeEnvironment) -> Object:
                 "nodeClassRef": class_reference(NAME),
                 "requirements": [*among(allowed), *above],
                 "expireAfter": "Never",
-                "terminationGracePeriod": "30m",
+                "terminationGracePeriod": f"{max(_LEAST_DRAIN, math.ceil(longest_grace / 60))}m",
             }
         },
     }
@@ -239,7 +249,9 @@ def largest(pool: GeneralPool) -> Instance | None:
     candidates = [
         node
         for node in instances().values()
-        if not node.accelerators
+        # Others of these categories have no more memory per core, and many regions lack them.
+        if node.is_suggested
+        and not node.accelerators
         and node.arch == pool.arch
         and node.name[0] in pool.categories
         and node.vcpu <= pool.max_vcpus

@@ -91,7 +91,7 @@ def interfaces(node: Instance) -> tuple[Interface, ...]:
 
     The layout follows the EC2 documentation: card 0 carries IP, and also EFA if the type allows it.
     """
-    first = first_efa_card(node.name)
+    first = node.fabric_card or first_efa_card(node.name)
     cards = range(first, first + node.fabric_interfaces)
     return (
         Interface(0, 0, "interface"),

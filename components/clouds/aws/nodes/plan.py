@@ -19,6 +19,7 @@ from ..facts.eks import ami_type, limits, system_ami_type
 from ..facts.waits import longest_update
 from ..words import NodeImage, Provisioner
 from .autoscaler import Bounds, autoscaler_tags
+from .disks import with_resource_tags
 from .labels import capacity_type, cloud_labels, own_labels
 from .launch import Boot, Disk, Interface, disk, interfaces, pulls_fast
 from .owned import API_EFFECTS, OwnedGroup
@@ -228,7 +229,11 @@ def node_plan(fleet: Fleet, environment: NodeEnvironment) -> tuple[NodeGroupPlan
     """Return the node groups that a fleet needs, by name."""
     groups = group_plans(node_groups(fleet, environment.nodes), environment)
     return tuple(
-        replace(group, max_unavailable=nodes_at_once(fleet, group.demand, environment.nodes, _most_at_once(group)))
+        replace(
+            group,
+            max_unavailable=nodes_at_once(fleet, group.demand, environment.nodes, _most_at_once(group)),
+            tags=with_resource_tags(group, fleet, environment),
+        )
         for group in groups
     )
 

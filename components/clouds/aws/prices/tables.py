@@ -1,10 +1,9 @@
-"""Prices of AWS. Each row of the tables has a source and its date.
+"""Prices of AWS, each with a source and its date.
 
-``on_demand_us_east_1.csv``: on-demand prices in us-east-1. They are a separate file because the table of instance
-types reads only these. ``instances.csv``: on-demand prices in other regions, and prices with a commitment of one or
-three years without upfront payment. Prices of April 2025 are included only for types whose price in us-east-1 was
-unchanged in July 2026. ``spot.csv``: average discount of spot on the on-demand price, over 30 days and all zones of a
-region. ``flat.csv``: items with one price, such as NAT gateways and disks.
+``on_demand.csv`` and ``spot.csv`` have all regions (see :mod:`.matrices`); spot is the average discount on the
+on-demand price. ``reserved.csv``: prices with a commitment of one or three years without upfront payment.
+``flat.csv``: items with one price, such as NAT gateways and disks. Prices of April 2025 are included only for types
+whose price in us-east-1 was unchanged in July 2026.
 """
 
 import csv
@@ -12,13 +11,13 @@ import functools
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from importlib.resources import files
-from itertools import chain
 from types import MappingProxyType
 
 from ....contract.words import Word
-from ....fleet.prices import EVERYWHERE, DiskRate, Flat, Per, Quote, fixed_quote, per_hour
+from ....fleet.prices import EVERYWHERE, Buying, DiskRate, Flat, Per, Quote, fixed_quote, per_hour
 from ..instances import PRICED_REGION
-from ..nodes.launch import BASTION_TYPE, LEAST_IOPS, LEAST_THROUGHPUT
+from ..nodes.launch import LEAST_IOPS, LEAST_THROUGHPUT
+from .matrices import on_demand, sources, spot_savings
 
 _PERCENT = Decimal(100)
 
@@ -66,7 +65,6 @@ class AwsPrices:
 
     region = PRICED_REGION
     items = ITEMS
-    further_types = frozenset({BASTION_TYPE})
     disk = DiskRate(LEAST_THROUGHPUT, LEAST_IOPS)
     spot_source = "AWS Spot Instance Advisor"
 
@@ -85,21 +83,27 @@ PRICES = AwsPrices()
 
 def quoted(region: str, name: str, buying: str) -> Quote | None:
     """Return the price of an instance type in a region; None if no source has it. Spot is in :func:`spot_of`."""
-    return _instances().get((region, name, buying))
+    if buying != Buying.ON_DEMAND:
+        return _reserved().get((region, name, buying))
+    usd = on_demand().cell(region, name)
+    if not usd:
+        return None
+    column = sources()["on-demand", region]
+    return fixed_quote(Decimal(usd), column.date, column.source)
 
 
-def spot_of(region: str, name: str, on_demand: Quote | None) -> Quote | None:
+def spot_of(region: str, name: str, full: Quote | None) -> Quote | None:
     """Return the average spot price. Its upper bound is the on-demand price.
 
     On demand is the default maximum price of a Spot request (EC2 user guide, "How Spot Instances work").
     """
-    row = _saved().get((region, name))
-    if row is None or on_demand is None:
+    saved = spot_savings().cell(region, name)
+    if not saved or full is None:
         return None
-    usd = on_demand.usd * (_PERCENT - Decimal(row["saved_percent"])) / _PERCENT
-    saved, until = row["saved_percent"], row["date"]
-    cited = f"{saved} % less than on demand on average over 30 days until {until}: {row['source']}; {on_demand.cited}"
-    return Quote(usd, usd, on_demand.high, min(until, on_demand.date), row["source"], until, cited)
+    column = sources()["spot", region]
+    usd = full.usd * (_PERCENT - Decimal(saved)) / _PERCENT
+    cited = f"{saved} % less than on demand on average {column.average}: {column.source}; {full.cited}"
+    return Quote(usd, usd, full.high, min(column.date, full.date), column.source, column.date, cited)
 
 
 def flat_of(region: str, item: str) -> Quote | None:
@@ -109,16 +113,10 @@ def flat_of(region: str, item: str) -> Quote | None:
 
 
 @functools.cache
-def _instances() -> Mapping[tuple[str, str, str], Quote]:
-    rows = chain(_rows("on_demand_us_east_1.csv"), _rows("instances.csv"))
+def _reserved() -> Mapping[tuple[str, str, str], Quote]:
     return MappingProxyType(
-        {(r["region"], r["instance_type"], r["bought"]): _fixed(r, Decimal(r["usd"])) for r in rows}
+        {(r["region"], r["instance_type"], r["bought"]): _fixed(r, Decimal(r["usd"])) for r in _rows("reserved.csv")}
     )
-
-
-@functools.cache
-def _saved() -> Mapping[tuple[str, str], dict[str, str]]:
-    return MappingProxyType({(row["region"], row["instance_type"]): row for row in _rows("spot.csv")})
 
 
 @functools.cache

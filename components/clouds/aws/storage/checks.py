@@ -1,10 +1,15 @@
 """Checks of nodes against the storage of weights."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from ....contract.findings.ids import RuleId
 from ....contract.problems import Problem, Severity
-from ..nodes.plan import NodeGroupPlan
+from ....fleet.nodes.availability import runs_on
+from ....fleet.objects import Object
+from ....fleet.rendered import Fleet
+from ....fleet.workloads import Workload
+from ..nodes.plan import NodeEnvironment, NodeGroupPlan
+from ..words import Provisioner
 
 
 def check_cache_zone(groups: Iterable[NodeGroupPlan], zone: str | None, file: str) -> Iterator[Problem]:
@@ -25,3 +30,60 @@ def check_cache_zone(groups: Iterable[NodeGroupPlan], zone: str | None, file: st
         yield Problem(
             file, 0, "", "", "modelCache.fsx.zone", reason, Severity.WARNING, rule=RuleId.STORAGE_CROSS_ZONE
         )
+
+
+def check_volume_zones(
+    fleet: Fleet, groups: Iterable[NodeGroupPlan], environment: NodeEnvironment, classes: Collection[str | None]
+) -> Iterator[Problem]:
+    """Warn about pods with a volume in one zone, whose node group may start nodes in another.
+
+    An EBS volume stays in the zone of its first pod. The Cluster Autoscaler asks the Auto Scaling group for a node,
+    and the group chooses the zone (kubernetes/autoscaler issues 3845 and 6000; its AWS page: one group per zone for
+    pods with EBS volumes). Karpenter launches nodes in the zone of the volume.
+
+    Args:
+        fleet: The rendered fleet.
+        groups: Its node groups.
+        environment: Node settings.
+        classes: Storage classes whose volumes are EBS volumes; None is the default class.
+    """
+    if environment.provisioner == Provisioner.KARPENTER:
+        return
+    spread = [group for group in groups if len(group.zones) > 1 and not group.existing]
+    bodies = {
+        (item.namespace, body["metadata"]["name"]): body["spec"]
+        for item in fleet.rendered
+        for body in item.objects
+        if body["kind"] == "PersistentVolumeClaim"
+    }
+    for item, workload in fleet.workloads:
+        claims = dict(workload.claims)
+        claims |= {name: bodies.get((item.namespace, name), {"volumeName": name}) for name in _mounted(workload)}
+        zonal = sorted(name for name, spec in claims.items() if _is_zonal(spec, classes))
+        among = [group for group in spread if zonal and runs_on(workload, group.demand, environment.nodes)]
+        if not among:
+            continue
+        group = among[0]
+        zones = environment.place.path("types", group.node.name, "zones")
+        reason = (
+            f"{workload.kind} {workload.name} mounts {', '.join(zonal)}, an EBS volume that stays in the zone of its "
+            f"first pod, but nodes of {', '.join(group.name for group in among)} start in {', '.join(group.zones)}: "
+            f"a pod that needs a new node stays Pending if the node starts in another zone. Set {zones}: "
+            f"[{group.zones[0]}], provisioner: karpenter, or a cache that all zones share (modelCache.efs)"
+        )
+        yield item.source.problem("spec", reason, Severity.WARNING, rule=RuleId.STORAGE_ZONAL)
+
+
+def _mounted(workload: Workload) -> Iterator[str]:
+    """Yield the claims that pods mount by name."""
+    for template in workload.templates:
+        for volume in template["spec"].get("volumes") or ():
+            claim = volume.get("persistentVolumeClaim")
+            if claim:
+                yield claim["claimName"]
+
+
+def _is_zonal(spec: Object, classes: Collection[str | None]) -> bool:
+    """Whether a claim gets a new volume of a class of EBS, which only pods on one node can mount."""
+    own = not spec.get("volumeName") and spec.get("storageClassName") in classes
+    return own and "ReadWriteMany" not in (spec.get("accessModes") or ())

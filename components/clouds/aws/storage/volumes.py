@@ -142,7 +142,8 @@ def _class(name: str, parameters: dict[str, str], *, is_default: bool) -> Object
 
 NAMESPACE = "kube-system"
 """Its pods may run as root, unlike those in the namespaces of models."""
-_IMAGE = "public.ecr.aws/docker/library/busybox:1.37.0"
+FOLDER_IMAGE = "public.ecr.aws/docker/library/busybox:1.37.0"
+"""Image of the Job that creates folders."""
 _MOUNTED = "/cache"
 _SCRIPT = f"""\
 for folder; do
@@ -162,7 +163,7 @@ def folder_job(claim: BoundClaim, folders: Iterable[str]) -> Object:
     digest = hashlib.sha256("\n".join(names).encode()).hexdigest()[:_DIGEST]
     container = {
         "name": "folders",
-        "image": _IMAGE,
+        "image": FOLDER_IMAGE,
         "command": list(script_words(_SCRIPT, "folders", *names)),
         "resources": {"requests": {"cpu": "10m", "memory": "16Mi"}, "limits": {"memory": "64Mi"}},
         "securityContext": {

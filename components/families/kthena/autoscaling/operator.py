@@ -3,11 +3,11 @@
 Which releases have a defect was read in volcano-sh/kthena at each tag: pkg/autoscaler, and the webhooks of its chart.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from ....contract.findings.collector import Unrenderable
+from ....contract.findings.collector import Findings, Unrenderable
 from ....contract.findings.ids import RuleId
 from ....contract.load import LoadedResource
 from ....contract.problems import field_path, path_parts
@@ -72,6 +72,9 @@ def render_for_operator(bound: PolicyBinding, options: Options) -> Rendered:
                 )
                 findings.warn(f"{scaled.target.path}.cost", reason, RuleId.COST_UNKNOWN)
             param["cost"] = cost or 0
+        if scaled.target.spec.sub_targets is not None:
+            reason = _roles_are_reset(scaled.target.name, [str(scaled.target.spec.sub_targets.name)])
+            findings.warn(f"{scaled.target.path}.target.subTargets", reason, RuleId.OPERATOR_DIFFERS)
     if findings.has_errors:
         raise Unrenderable
     return Rendered(
@@ -85,11 +88,29 @@ def render_for_operator(bound: PolicyBinding, options: Options) -> Rendered:
     )
 
 
+def _roles_are_reset(serving: str, roles: Iterable[str]) -> str:
+    """Say what an update makes of the replicas of roles.
+
+    The roles are one value under server-side apply, as the definition of ModelServings has no list type for them
+    (volcano-sh/kthena v1.0.0): an apply that sets one field of a role sets all. The provider cannot keep the
+    replicas: ``ignoreChanges`` has no effect within a list (handleSSAIgnoreFields in provider/pkg/await/await.go of
+    pulumi-kubernetes v4), and on the whole list, it would drop all other changes of the roles.
+    """
+    return (
+        f"each update of ModelServing {serving!r} sets the replicas of its roles to those of the manifest, until the "
+        f"autoscaler changes those of {', '.join(roles)} again; keep them at what usual load needs, or scale serving "
+        "groups instead of roles"
+    )
+
+
 def _pod_bounds(bound: PolicyBinding) -> Iterator[Autoscaler]:
     """Yield the bounds of the pods of each role, which determine the nodes that they need."""
     for scaled in bound.targets:
         bounds = scaled.target.bounds
         sub_target = scaled.target.spec.sub_targets
+        # updateTargetReplicas in pkg/autoscaler/controller/autoscale_controller.go.
+        serving = scaled.serving
+        owned = (serving.source.kind.kind, serving.namespace, serving.name) if sub_target is None else None
         for role in scaled.serving.group.roles:
             factor = role.replicas
             if sub_target is not None:
@@ -98,7 +119,9 @@ def _pod_bounds(bound: PolicyBinding) -> Iterator[Autoscaler]:
                 factor = scaled.serving.replicas
             least, most = bounds.min_replicas * factor, bounds.max_replicas * factor
             hpa = _pod_scaler(scaled.target.name, role.name, bound.namespace, least, most)
-            yield Autoscaler(hpa, hpa_origins(bound, scaled), operated=True, reads_pods=True, target_known=True)
+            yield Autoscaler(
+                hpa, hpa_origins(bound, scaled), operated=True, reads_pods=True, target_known=True, resource=owned
+            )
 
 
 def _pod_scaler(serving: str, role: str, namespace: str, least: int, most: int) -> Object:
@@ -109,11 +132,13 @@ def _pod_scaler(serving: str, role: str, namespace: str, least: int, most: int) 
 
 
 def render_roles_for_operator(
-    source: LoadedResource, policy: AutoscalingPolicy, serving: ModelServing, options: Options
+    source: LoadedResource, policy: AutoscalingPolicy, serving: ModelServing, options: Options, findings: Findings
 ) -> Rendered:
     """Return a policy that scales the roles of a ModelServing."""
     target, namespace = policy.spec.disaggregated_target, policy.metadata.namespace or options.namespace
     assert target is not None  # noqa: S101  the caller tested it
+    reason = _roles_are_reset(serving.metadata.name, target.roles)
+    findings.warn("spec.disaggregatedTarget.roles", reason, RuleId.OPERATOR_DIFFERS)
     scalers = []
     for name, role in target.roles.items():
         path = field_path(("spec", "disaggregatedTarget", "roles", name))

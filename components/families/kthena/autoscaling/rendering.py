@@ -125,7 +125,7 @@ def _render_roles(
             findings.error(field_path((*path.split("."), "roles", name)), reason, RuleId.REFERENCE_MISSING)
     if findings.has_errors:
         raise Unrenderable
-    return render_roles_for_operator(source, policy, resource, options)
+    return render_roles_for_operator(source, policy, resource, options, findings)
 
 
 def _policy_of(

@@ -169,7 +169,8 @@ _RECOVERY = Rule(
 
 def _unread_bound(spec: Json) -> Iterator[Violation]:
     for index, role in enumerate(spec.template.roles):
-        if role.max_unavailable is not None and not _rolls_roles(spec):
+        # The CRD of the main branch sets 1, so that every object read back has it.
+        if role.max_unavailable not in (None, 1) and not _rolls_roles(spec):
             yield ("template", "roles", index, "maxUnavailable"), ""
 
 
@@ -178,14 +179,15 @@ _ROLE_BOUND_READ = Rule(
     "remove it, or set that type",
     _unread_bound,
     "(has(self.rolloutStrategy) && self.rolloutStrategy.type == 'RoleRollingUpdate') || "
-    "self.template.roles.all(r, !has(r.maxUnavailable))",
+    "self.template.roles.all(r, !has(r.maxUnavailable) || (type(r.maxUnavailable) == int && r.maxUnavailable == 1))",
     span=Span(since="v1.0.0"),
 )
 
 
 def _role_bound_broken(role: Json) -> Iterator[Violation]:
     bound = role.max_unavailable
-    if bound is None:
+    # The CRD of the main branch sets 1, also of a role that is scaled to 0.
+    if bound is None or (bound == 1 and role.replicas == 0):
         return
     if not is_share(bound) or not 1 <= share(bound, role.replicas, up=False) <= role.replicas:
         yield ("maxUnavailable",), f", found {bound!r} of {role.replicas}"
@@ -195,9 +197,25 @@ _ROLE_BOUND = Rule(
     "maxUnavailable must be from 1 to the replicas of the role, or a percentage that amounts to that",
     _role_bound_broken,
     "!has(self.maxUnavailable) || (type(self.maxUnavailable) == int ? "
-    "self.maxUnavailable >= 1 && self.maxUnavailable <= self.replicas : "
+    "self.maxUnavailable >= 1 && (self.maxUnavailable == 1 || self.maxUnavailable <= self.replicas) : "
     "self.maxUnavailable.matches('^(100|[0-9]{1,2})%$') && "
     "int(self.maxUnavailable.replace('%', '')) * self.replicas >= 100)",
+    span=Span(since="v1.0.0"),
+)
+
+
+def _bound_of_none(spec: Json) -> Iterator[Violation]:
+    for index, role in enumerate(spec.template.roles):
+        if role.max_unavailable == 1 and role.replicas == 0 and _rolls_roles(spec):
+            yield ("template", "roles", index, "maxUnavailable"), ", found 1 of 0"
+
+
+_ROLE_BOUND_OF_NONE = Rule(
+    "maxUnavailable must be absent for a role without replicas with rolloutStrategy.type RoleRollingUpdate: the "
+    "admission webhook refuses it; remove it, or set that type to ServingGroupRollingUpdate",
+    _bound_of_none,
+    "!has(self.rolloutStrategy) || self.rolloutStrategy.type != 'RoleRollingUpdate' || "
+    "self.template.roles.all(r, !has(r.maxUnavailable) || r.replicas > 0)",
     span=Span(since="v1.0.0"),
 )
 
@@ -338,7 +356,7 @@ def _topology(serving: Json) -> _Parts:
         yield ("spec", "template", "networkTopology"), serving.spec.template.network_topology
 
 
-_OF_SPEC = (_SCHEDULER, _PARTITION, _UNREAD, _RECOVERY, _ROLE_BOUND_READ)
+_OF_SPEC = (_SCHEDULER, _PARTITION, _UNREAD, _RECOVERY, _ROLE_BOUND_READ, _ROLE_BOUND_OF_NONE)
 _OF_GROUP = (_ROLES, _GANG_INSTANCES)
 _OF_ROLE = (_ROLE_NAME, _ROLE_BOUND, _WORKER_TEMPLATE)
 WHOLE = (

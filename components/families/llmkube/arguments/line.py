@@ -231,9 +231,12 @@ class Line:
     def _check_value(self, supported: Flag, value: str, path: str, *, custom: bool) -> None:
         form = supported.form_in(self._version)
         choice = form.choice(value)
-        if form.type != ENUM or (choice.span.includes(self._known) if choice else form.open):
+        successor = successor_of(value)
+        # An open enum takes the values of plugins, but no released engine takes a value that has a successor.
+        is_accepted = choice.span.includes(self._known) if choice else form.open and not successor
+        if form.type != ENUM or is_accepted:
             return
-        instead = successor_of(value) or f"one of {', '.join(form.allowed(self._version))}"
+        instead = successor or f"one of {', '.join(form.allowed(self._version))}"
         reason = f"{supported.name} of {self._image()} does not accept {value!r}; use {instead}"
         if custom or form.open:
             self._serving.findings.warn(

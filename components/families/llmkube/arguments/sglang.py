@@ -99,20 +99,9 @@ def _add_parallelism(serving: ServiceContext, line: Line, config: SGLangConfig) 
     gpus, findings = serving.gpus, serving.findings
     # With attention in data parallel, the copies share the accelerators of one model.
     copies = 1 if line.written(Setting.ATTENTION_PARALLEL) else data or 1
-    if gpus:
-        used = (tensor or 1) * copies
-        if used > gpus and (tensor or data):
-            path = f"{_CONFIG}.{'tensorParallelSize' if tensor else 'dataParallelSize'}"
-            reason = f"needs {used} GPUs (tensor {tensor or 1} x data {copies}), but a pod has only {gpus}"
-            findings.error(path, f"{reason}; request more GPUs in the Model, or lower it", RuleId.GPUS_MISMATCH)
-        elif tensor and used < gpus and line.written(*_SPLITS) is None:
-            reason = (
-                f"uses {used} of the {gpus} GPUs of a pod, and the others stay idle; remove it to use all of them"
-            )
-            findings.warn(f"{_CONFIG}.tensorParallelSize", reason, RuleId.GPUS_UNUSED)
-        if experts and experts > gpus:
-            reason = f"is {experts}, but a pod has only {gpus} GPUs; request more GPUs in the Model, or lower it"
-            findings.error(f"{_CONFIG}.expertParallelSize", reason, RuleId.GPUS_MISMATCH)
+    if gpus and experts and experts > gpus:
+        reason = f"is {experts}, but a pod has only {gpus} GPUs; request more GPUs in the Model, or lower it"
+        findings.error(f"{_CONFIG}.expertParallelSize", reason, RuleId.GPUS_MISMATCH)
     line.add(Setting.TENSOR_PARALLEL, tensor, f"{_CONFIG}.tensorParallelSize")
     line.add(Setting.EXPERT_PARALLEL, experts, f"{_CONFIG}.expertParallelSize")
     line.add(Setting.DATA_PARALLEL, data, f"{_CONFIG}.dataParallelSize")

@@ -120,17 +120,10 @@ def _add_tensor_parallelism(serving: ServiceContext, line: Line, size: int | Non
             f"must be between 1 and the number of GPUs of a pod, found {size}; remove it to use all GPUs",
             RuleId.GPUS_MISMATCH,
         )
-    elif size > max(serving.gpus, 1):
+    elif size > 1 and serving.gpus < 1:
         serving.findings.error(
-            path,
-            f"is {size}, but a pod has only {serving.gpus} GPUs; request more GPUs in the Model, or lower it",
-            RuleId.GPUS_MISMATCH,
+            path, f"is {size}, but a pod has no GPU; request GPUs in the Model, or remove it", RuleId.GPUS_MISMATCH
         )
-    elif size < serving.gpus and line.written(*_OTHER_SPLITS) is None:
-        reason = (
-            f"uses {size} of the {serving.gpus} GPUs of a pod, and the others stay idle; remove it to use all of them"
-        )
-        serving.findings.warn(path, reason, RuleId.GPUS_UNUSED)
     if size > 1:
         line.add(Setting.TENSOR_PARALLEL, size, path)
 

@@ -7,18 +7,12 @@ from dataclasses import dataclass, replace
 import pulumi
 from pulumi_aws import eks, iam
 
-from ....clouds.aws.facts.eks import Addon, addons
-from ....clouds.aws.facts.iam import policy
+from ....clouds.aws.facts.eks import EKS_DEFAULT, MOST_RECENT, Addon, addons
+from ....clouds.aws.facts.iam import pod_identity_trust, policy
 from ....clouds.aws.facts.releases import addon_release
 from ....clouds.aws.storage.volumes import VOLUME_DRIVER
 from .common import managed_policy, named, service_role
 
-POD_IDENTITY = "pods.eks.amazonaws.com"
-POD_IDENTITY_ACTIONS = ("sts:AssumeRole", "sts:TagSession")
-EKS_DEFAULT = "default"
-"""Add-on version that EKS chooses, once."""
-MOST_RECENT = "most-recent"
-"""The newest add-on version for the Kubernetes version, looked up at each preview and update."""
 NETWORK_PLUGIN = "vpc-cni"
 _IPV6_EGRESS = {"ENABLE_V6_EGRESS": "true"}
 
@@ -61,6 +55,8 @@ class AddonInstaller:
         region: AWS region.
         tags: Tags of the stack.
         parent: The component.
+        plain_cluster: Name of the cluster as text, for the trust of roles.
+        boundary: ARN of the permissions boundary of roles; empty for none.
         volume_key: ARN of the KMS key of EBS volumes; empty for the account's default key.
     """
 
@@ -70,6 +66,8 @@ class AddonInstaller:
     region: str
     tags: Mapping[str, str]
     parent: pulumi.Resource
+    plain_cluster: str
+    boundary: str = ""
     volume_key: str = ""
 
     def install(self, addon: Addon, version: str, after: list[pulumi.Resource]) -> eks.Addon:
@@ -112,7 +110,8 @@ class AddonInstaller:
 
     def _identity(self, name: str, addon: Addon) -> tuple[iam.Role, list[pulumi.Resource]]:
         policies = [managed_policy(policy, self.region) for policy in addon.policies]
-        role, attached = service_role(name, POD_IDENTITY, policies, self.tags, self.parent, POD_IDENTITY_ACTIONS)
+        trust = pod_identity_trust(self.plain_cluster, [(addon.namespace, addon.service_account)])
+        role, attached = service_role(name, trust, policies, self.tags, self.parent, self.boundary)
         granted: list[pulumi.Resource] = [*attached]
         if addon.name == VOLUME_DRIVER and self.volume_key:
             # The AWS managed policies for the driver allow no customer managed key.

@@ -2,20 +2,19 @@
 
 import hashlib
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
 from pulumi_aws import iam
 
 from ....clouds.aws.facts.eks import limits
+from ....clouds.aws.facts.iam import Document, service_trust
+from ....clouds.aws.nodes.policies import JOIN_AND_PULL
 
 NODE_POLICIES = ("AmazonSSMManagedInstanceCore",)
 """Default additional policies of nodes. Session Manager gives access without SSH keys and open ports (EKS best
 practices, "Minimize access to worker nodes")."""
-_JOIN_AND_PULL = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
-_POLICY = re.compile(r"(arn:aws[a-z-]*:iam::(aws|\d{12}):policy/)?[\w+=,.@/-]+", re.ASCII)
 _DIGEST = 6
 _PARTITIONS = {"cn-": "aws-cn", "us-gov-": "aws-us-gov"}
 
@@ -31,7 +30,12 @@ def managed_policy(name: str, region: str) -> str:
 
 
 def node_role(
-    name: str, policies: Iterable[str], region: str, tags: Mapping[str, str], parent: pulumi.Resource
+    name: str,
+    policies: Iterable[str],
+    region: str,
+    tags: Mapping[str, str],
+    parent: pulumi.Resource,
+    boundary: str = "",
 ) -> tuple[iam.Role, list[iam.RolePolicyAttachment]]:
     """Create the IAM role of nodes, with the policies to join the cluster and pull images, and `further` ones.
 
@@ -41,25 +45,11 @@ def node_role(
         region: AWS region.
         tags: Tags of the stack.
         parent: The component.
+        boundary: ARN of the permissions boundary; empty for none.
     """
     policies = [policy if policy.startswith("arn:") else managed_policy(policy, region) for policy in policies]
-    always = [managed_policy(policy, region) for policy in _JOIN_AND_PULL]
-    return service_role(name, "ec2.amazonaws.com", [*always, *policies], tags, parent)
-
-
-def node_policy_problems(policies: Sequence[str]) -> Iterator[str]:
-    """Yield what is wrong with additional policies of nodes."""
-    for policy in policies:
-        if not _POLICY.fullmatch(policy):
-            yield (
-                "must be names of AWS managed policies, such as AmazonSSMManagedInstanceCore, or policy ARNs, "
-                f"found {policy!r}"
-            )
-    names = [policy.rpartition("/")[2] for policy in (*_JOIN_AND_PULL, *policies)]
-    for name in dict.fromkeys(names):
-        if names.count(name) > 1:
-            always = "; every node has it by default" if name in _JOIN_AND_PULL else ""
-            yield f"{name} is listed more than once{always}"
+    always = [managed_policy(policy, region) for policy in JOIN_AND_PULL]
+    return service_role(name, service_trust("ec2.amazonaws.com"), [*always, *policies], tags, parent, boundary)
 
 
 def named(name: str, tags: Mapping[str, str]) -> dict[str, str]:
@@ -86,26 +76,26 @@ def replaceable_name(name: str, *fixed: pulumi.Input[str]) -> pulumi.Output[str]
 
 def service_role(
     name: str,
-    service: str,
+    trust: Document,
     policies: Iterable[str],
     tags: Mapping[str, str],
     parent: pulumi.Resource,
-    actions: tuple[str, ...] = ("sts:AssumeRole",),
+    boundary: str = "",
 ) -> tuple[iam.Role, list[iam.RolePolicyAttachment]]:
     """Create an IAM role that an AWS service assumes, and attach policies.
 
     Args:
         name: Logical name; Pulumi derives the physical name from it.
-        service: Principal, such as ``eks.amazonaws.com``.
+        trust: Trust policy.
         policies: ARNs of managed policies.
         tags: Tags of the stack.
         parent: The component.
-        actions: Actions with which the service assumes the role.
+        boundary: ARN of the permissions boundary; empty for none.
     """
-    statement = {"Effect": "Allow", "Principal": {"Service": service}, "Action": list(actions)}
     role = iam.Role(
         name,
-        assume_role_policy=json.dumps({"Version": "2012-10-17", "Statement": [statement]}),
+        assume_role_policy=json.dumps(trust),
+        permissions_boundary=boundary or None,
         tags=named(name, tags),
         opts=pulumi.ResourceOptions(parent=parent),
     )

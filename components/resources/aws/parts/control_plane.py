@@ -3,9 +3,10 @@
 import pulumi
 from pulumi_aws import cloudwatch, eks, kms
 
+from ....clouds.aws.facts.iam import cluster_trust
 from ..args import ClusterArgs
 from ..cluster_checks import LOG_DAYS, LOG_TYPES, SERVICE_CIDR
-from .common import managed_policy, named, service_role
+from .common import managed_policy, named, partition, service_role
 
 _AT_CREATION = ["accessConfig.bootstrapClusterCreatorAdminPermissions", "vpcConfig.subnetIds"]
 """Properties that take effect at creation only. EKS reads the first once, and the provider would replace the cluster
@@ -25,8 +26,9 @@ def control_plane(name: str, cluster_name: str, args: ClusterArgs, parent: pulum
     """
     tags, protect = args.get("tags", {}), args.get("protect")
     policies = [managed_policy("AmazonEKSClusterPolicy", args["region"])]
-    actions = ("sts:AssumeRole", "sts:TagSession")
-    role, attached = service_role(f"{name}-control-plane", "eks.amazonaws.com", policies, tags, parent, actions)
+    trust = cluster_trust(cluster_name, args["region"], partition(args["region"]))
+    boundary = args.get("permissions_boundary_arn", "")
+    role, attached = service_role(f"{name}-control-plane", trust, policies, tags, parent, boundary)
     log_types = list(args.get("log_types", LOG_TYPES))
     log_group = f"/aws/eks/{cluster_name}/cluster"
     # EKS would otherwise create the group itself, with unlimited retention and without tags. It even recreates it for
@@ -37,6 +39,7 @@ def control_plane(name: str, cluster_name: str, args: ClusterArgs, parent: pulum
         f"{name}-logs",
         name=log_group,
         retention_in_days=args.get("log_retention_days", LOG_DAYS),
+        kms_key_id=args.get("log_kms_key_arn"),
         tags=named(log_group, tags),
         opts=pulumi.ResourceOptions(parent=parent, retain_on_delete=bool(log_types)),
     )

@@ -1,6 +1,7 @@
 """VPC endpoints: private connections to AWS services."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,11 +20,13 @@ class Endpoints:
         region: AWS region.
         vpc_id: The VPC.
         label: Names and tags of the component.
+        policies: Policy documents by service; endpoints without one allow all access.
     """
 
     region: str
     vpc_id: pulumi.Input[str]
     label: Labels
+    policies: Mapping[str, Mapping[str, Any]]
 
     def gateway(self, service: str, table_ids: Sequence[pulumi.Input[str]]) -> ec2.VpcEndpoint:
         return self._endpoint(service, "Gateway", route_table_ids=list(table_ids))
@@ -77,11 +80,13 @@ class Endpoints:
         **settings: Any,  # noqa: ANN401  inputs of the kind
     ) -> ec2.VpcEndpoint:
         suffix = service.replace(".", "-")
+        policy = self.policies.get(service)
         return ec2.VpcEndpoint(
             self.label.logical(suffix),
             vpc_id=self.vpc_id,
             vpc_endpoint_type=kind,
             service_name=f"com.amazonaws.{self.region}.{service}",
+            policy=None if policy is None else json.dumps(policy, sort_keys=True),
             tags=self.label.tags(suffix),
             opts=self.label.child(*after),
             **settings,

@@ -13,13 +13,22 @@ _ACTIONS = ("logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvent
 _API_TRAFFIC = {Traffic.ALL: "ALL", Traffic.ACCEPTED: "ACCEPT", Traffic.REJECTED: "REJECT"}
 
 
-def flow_logs(vpc: ec2.Vpc, args: FlowLogsArgs, region: str, label: Labels) -> ec2.FlowLog:
-    """Create the flow log of a VPC, its log group, and a role that may only write to that group."""
+def flow_logs(vpc: ec2.Vpc, args: FlowLogsArgs, region: str, label: Labels, boundary: str = "") -> ec2.FlowLog:
+    """Create the flow log of a VPC, its log group, and a role that may only write to that group.
+
+    Args:
+        vpc: The VPC.
+        args: Arguments of the flow logs.
+        region: AWS region.
+        label: Names and tags of the component.
+        boundary: ARN of the permissions boundary of the role; empty for none.
+    """
     name, tags = label.logical("flow-logs"), label.tags("flow-logs")
     group = cloudwatch.LogGroup(
         name,
         name=f"/aws/vpc/{label.cluster}/flow-logs",
         retention_in_days=args.get("retention_days", DEFAULT_DAYS),
+        kms_key_id=args.get("kms_key_arn"),
         tags=tags,
         opts=label.child(),
     )
@@ -51,6 +60,7 @@ def flow_logs(vpc: ec2.Vpc, args: FlowLogsArgs, region: str, label: Labels) -> e
         name,
         description=f"Writes the flow logs of the VPC of {label.cluster}",
         assume_role_policy=vpc.owner_id.apply(trust),
+        permissions_boundary=boundary or None,
         tags=tags,
         opts=label.child(),
     )

@@ -1,6 +1,6 @@
 """The untainted node group for CoreDNS and the controllers of a cluster."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -9,13 +9,9 @@ from pulumi_aws import ec2, eks
 from ....clouds.aws.facts.eks import limits, system_ami_type
 from ....clouds.aws.nodes.autoscaler import Bounds, discovery_tags
 from ....clouds.aws.nodes.launch import SYSTEM_DISK_GIB, Disk, data_device
-from ....clouds.aws.words import NodeImage
 from ....fleet.instances import instance
-from ....fleet.nodes.fit import nearest_types
 from .common import named, replaceable_name
 from .node_groups import block_devices, metadata_options, tag_auto_scaling_group, tag_specifications
-
-DEFAULT_TYPES = ("m7i.large",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +25,7 @@ class SystemNodes:
         release: AMI release; empty for the newest of EKS.
         force_update: Whether updates proceed when a disruption budget blocks the eviction of pods.
         kms_key: ARN of the KMS key of the disks; empty for the account's default key.
+        hops: Hop limit of the instance metadata service.
     """
 
     types: Sequence[str]
@@ -40,6 +37,7 @@ class SystemNodes:
     release: str = ""
     force_update: bool = False
     kms_key: str = ""
+    hops: int = 1
 
     @property
     def bounds(self) -> Bounds | None:
@@ -56,7 +54,7 @@ def system_node_group(
     tags: Mapping[str, str],
     opts: pulumi.ResourceOptions,
 ) -> eks.NodeGroup:
-    """Create the node group. ``problems`` must have found none."""
+    """Create the node group. ``system_problems`` must have found none."""
     first = instance(nodes.types[0])
     if first is None:
         raise ValueError(nodes.types[0])
@@ -65,7 +63,7 @@ def system_node_group(
         description=f"System nodes of {nodes.cluster}",
         update_default_version=True,
         block_device_mappings=block_devices(Disk(data_device(nodes.image), SYSTEM_DISK_GIB, kms_key=nodes.kms_key)),
-        metadata_options=metadata_options(),
+        metadata_options=metadata_options(nodes.hops),
         tag_specifications=tag_specifications(named(name, tags)),
         tags=named(name, tags),
         opts=pulumi.ResourceOptions(parent=opts.parent),
@@ -113,32 +111,3 @@ def system_node_group(
     if nodes.bounds:
         tag_auto_scaling_group(name, group, discovery_tags(nodes.cluster), opts.parent)
     return group
-
-
-def problems(types: Sequence[str], count: int, image: str, most: int | None) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong, by argument of the Cluster."""
-    if image not in list(NodeImage):
-        yield "image", f"must be one of {', '.join(NodeImage)}, found {image!r}"
-    for name in types:
-        if instance(name) is None:
-            yield "system_instance_types", f"unknown instance type {name!r}{nearest_types(name)}"
-    known = [node for node in map(instance, types) if node]
-    if len({node.arch for node in known}) > 1:
-        archs = ", ".join(f"{node.name} is {node.arch}" for node in known)
-        yield "system_instance_types", f"mixed architectures in one group: {archs}"
-    if any(node.accelerators for node in known):
-        yield (
-            "system_instance_types",
-            "system pods do not need accelerators; use general-purpose types, such as m7i.large",
-        )
-    if not types:
-        yield "system_instance_types", "name at least one, such as m7i.large"
-    if count < 1:
-        yield "system_nodes", f"must be at least 1, found {count}"
-    if count > limits().nodes_per_group:
-        yield "system_nodes", f"must be at most {limits().nodes_per_group}, found {count}"
-    if most is not None and not count <= most <= limits().nodes_per_group:
-        yield (
-            "system_nodes_max",
-            f"must be from system_nodes ({count}) to {limits().nodes_per_group}, found {most}",
-        )

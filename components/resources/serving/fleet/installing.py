@@ -1,6 +1,7 @@
 """Installs the prerequisites of a fleet, in the order of their dependencies."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pulumi
@@ -38,7 +39,7 @@ class Installation:
     def __init__(self, planned: Plan, settings: Prerequisites, site: Site) -> None:
         self.planned = planned
         self.settings = settings
-        self.site = site
+        self.site = replace(site, longest_grace=planned.longest_grace)
 
     def image_values(self, chart: str) -> dict[str, Any]:
         """Return Helm values that redirect a chart's images to the image cache; empty without one."""

@@ -9,6 +9,7 @@ from components.checks.memory.accelerators.refusals import allowed_degrees
 from components.checks.memory.arithmetic import judge
 from components.checks.memory.cases import Fit, MemoryCase, Parallel
 from components.checks.memory.catalog import shape_of
+from components.checks.memory.naming import estimate
 from components.checks.memory.shapes import Layers, Shape
 from components.engines.memory.budget import EngineMemory
 
@@ -79,3 +80,22 @@ def test_an_engine_that_divides_by_layers_cuts_nothing() -> None:
 
 def test_nothing_is_refused_where_heads_are_not_known() -> None:
     assert not refused(replace(SHAPE, heads=None), 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "tensor", "is_known"),
+    [
+        # vLLM issue 13640: 29568 / 2 is 14784, which is no multiple of 128.
+        ("Qwen/Qwen2.5-VL-72B-Instruct-AWQ", 2, False),
+        ("Qwen/Qwen2.5-VL-72B-Instruct-AWQ", 1, True),
+        ("Qwen/Qwen2.5-VL-72B-Instruct", 2, True),
+        ("Qwen/Qwen2.5-32B-Instruct-GPTQ-Int4", 8, True),
+        ("Qwen/Qwen2.5-14B-Instruct-GPTQ-Int4", 8, False),
+    ],
+)
+def test_groups_of_quantized_rows_that_may_not_be_divided(name: str, tensor: int, *, is_known: bool) -> None:
+    shape = estimate(name) if "-AWQ" in name or "-GPTQ" in name else shape_of(name)
+    assert shape
+    verdict = judge(MemoryCase(shape, "H200", 141 * GIB, Parallel(tensor), context=4096), types=False)
+    assert (verdict.fit is Fit.FITS) is is_known, verdict.reason
+    assert ("quantized in groups of 128" in verdict.reason) is not is_known

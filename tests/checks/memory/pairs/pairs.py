@@ -3,7 +3,7 @@
 import functools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,10 @@ from components.checks.memory.arithmetic import judge
 from components.checks.memory.cases import Fit, MemoryCase, MemoryVerdict, Parallel
 from components.checks.memory.catalog import shape_of
 from components.checks.memory.ledger import Ledger
-from components.checks.memory.shapes import Layers, Shape
+from components.checks.memory.shapes import Layers, Shape, heads_of
 from components.checks.memory.weights import WeightSizes, weights_of
 from components.contract.tables import read_table
+from components.engines.memory.reserve import DraftKind
 from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
 from components.fleet.instances import instance
@@ -100,25 +101,36 @@ def _pair(engine: str, row: Row) -> Pair:
 
 def _case(engine: str, row: Row) -> MemoryCase:
     name, size = _device(row)
-    parallel = Parallel(row.get("tensor", 1), row.get("pipeline", 1), row.get("data", 1), row.get("experts", False))
-    budget = memory_of(
-        engines()[engine], str(row["version"]), Device(name, size, parallel.accelerators), row.get("chunk")
+    parallel = Parallel(
+        row.get("tensor", 1),
+        row.get("pipeline", 1),
+        row.get("data", 1),
+        row.get("experts", False),
+        row.get("groups", 1),
     )
-    assert budget
-    if not row.get("graphs", True):
-        budget = budget._replace(most_graphs=0)
-    return MemoryCase(
+    case = MemoryCase(
         shape=_shape(row),
         device=name,
         device_bytes=size,
         parallel=parallel,
-        budget=budget,
         cache_bytes=Decimal(str(row.get("cache", 2))),
         context=row.get("context"),
         sequences=row.get("sequences"),
         batch_tokens=row.get("chunk"),
+        graph_requests=row.get("graph_requests"),
+        draft_kind=DraftKind(row.get("draft", "")),
         share=Decimal(str(row["share"])) if "share" in row else None,
     )
+    device = Device(name, size, parallel.accelerators)
+    budget = memory_of(engines()[engine], str(row["version"]), device, case.traits)
+    assert budget
+    if not row.get("graphs", True):
+        budget = budget._replace(most_graphs=0)
+    if "states" in row:
+        budget = budget._replace(states=row["states"], state_slots=1)
+    if case.draft_kind is DraftKind.HEADS:
+        case = replace(case, draft=heads_of(case.shape), draft_tensor=parallel.tensor)
+    return replace(case, budget=budget)
 
 
 def _device(row: Row) -> tuple[str, int]:

@@ -123,6 +123,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "network": {
             "zones": ["us-east-1a", "us-east-1b"],
             "natGateways": "none",
+            "internetAccess": True,
             "interfaceEndpoints": [
                 *("ecr.api", "ecr.dkr", "sts", "ec2", "eks", "eks-auth", "autoscaling", "sqs", "ssm", "ssmmessages"),
             ],

@@ -258,6 +258,11 @@ class TestGeneralPool:
             "budgets": [{"nodes": "1"}],
         }
 
+    @pytest.mark.parametrize(("grace", "period"), [(0, "30m"), (1800, "30m"), (1801, "31m"), (7200, "120m")])
+    def test_drains_last_as_long_as_the_pods_need(self, grace: int, period: str) -> None:
+        pool = general_pool(GeneralPool(), self.WHERE, grace)
+        assert pool["spec"]["template"]["spec"]["terminationGracePeriod"] == period
+
     def test_its_nodes_are_made_as_the_others_are(self) -> None:
         made = general_class(self.WHERE, Surroundings(["subnet-1"], ["sg-1"], "nodes", {"team": "a"}))
         (plan,) = groups(flavor("m7i.2xlarge", {"cpu": "1"})).values()

@@ -18,6 +18,7 @@ from components.fleet.options import PodOverrides
 from components.fleet.rendered import Fleet
 from tests.clouds.aws.environments import BLOCK, HELD, environment
 from tests.fleets import errors, fleet_of, open_model, playground
+from tests.tries import tries
 
 GPUS = {"g5.xlarge": 1, "g5.12xlarge": 4, "g6.12xlarge": 4, "g6.48xlarge": 8, "p5.48xlarge": 8, "inf2.48xlarge": 12}
 RESOURCE = {"inf2.48xlarge": "aws.amazon.com/neuron"}
@@ -149,7 +150,7 @@ def fits(group: NodeGroupPlan, instance_type: str, wanted: dict[str, Decimal]) -
     return all(offered.get(key, Decimal(0)) >= amount for key, amount in wanted.items())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(cases())
 def test_each_pod_finds_a_node_of_its_groups_and_no_group_is_without_pods(
     case: tuple[Fleet, NodeEnvironment, tuple[NodeGroupPlan, ...]],
@@ -169,7 +170,7 @@ def test_each_pod_finds_a_node_of_its_groups_and_no_group_is_without_pods(
     assert used == {group.name for group in groups}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(cases(), st.integers(0, 2**32))
 def test_the_bounds_carry_the_largest_state_wherever_the_scheduler_puts_pods(
     case: tuple[Fleet, NodeEnvironment, tuple[NodeGroupPlan, ...]], seed: int
@@ -202,7 +203,7 @@ def test_the_bounds_carry_the_largest_state_wherever_the_scheduler_puts_pods(
             taken[key] -= amount
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(cases())
 def test_what_the_autoscaler_is_told_agrees_with_the_nodes(
     case: tuple[Fleet, NodeEnvironment, tuple[NodeGroupPlan, ...]],
@@ -222,7 +223,7 @@ def test_what_the_autoscaler_is_told_agrees_with_the_nodes(
         assert resources == {key: str(amount) for key, amount in offered.items() if "/" in key}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(cases())
 def test_groups_are_what_eks_takes(case: tuple[Fleet, NodeEnvironment, tuple[NodeGroupPlan, ...]]) -> None:
     fleet, where, groups = case

@@ -16,7 +16,7 @@ from tests.clouds.aws.sizes.deployed import SYSTEM, Deployed
 from tests.clouds.aws.sizes.edits import EDITS, FIRST, Edit, edited, program
 from tests.recorded import Recorded
 
-EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_SEQUENCES", "8"))
+EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_SEQUENCES", "5"))
 
 pytestmark = pytest.mark.usefixtures("here")
 

@@ -24,7 +24,7 @@ from tests.recorded import Recorded
 SOON = datetime.timedelta(minutes=10)
 HOURS_TO_EXTEND = datetime.timedelta(hours=1)
 """Before the end of a block, after which it can no longer be extended (EC2 user guide, "Extend Capacity Blocks")."""
-EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_SEQUENCES", "8"))
+EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_SEQUENCES", "5"))
 
 pytestmark = pytest.mark.usefixtures("here")
 

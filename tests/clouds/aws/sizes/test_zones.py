@@ -19,7 +19,7 @@ from tests.clouds.aws.sizes.zones import NumberedSubnets, ProtectedError, Zones
 from tests.recorded import Recorded
 from tests.stacks.shipped import run
 
-EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_SEQUENCES", "8"))
+EXAMPLES = int(os.environ.get("INFERENCE_PLATFORM_SEQUENCES", "5"))
 ZONES = [f"us-east-1{letter}" for letter in "abcdef"]
 A, B, C, D, *_ = ZONES
 GROUPS = {

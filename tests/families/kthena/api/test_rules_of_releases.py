@@ -135,9 +135,11 @@ CASES: dict[str, Case] = {
     "a role's own bound": (
         SERVING, {ROLLOUT: BY_ROLE, f"{ROLE0}/maxUnavailable": "50%"}, since("v1.0.0"), NONE, "", ""
     ),
+    # The CRD of the main branch sets 1: every object that was read back has it.
+    "the default of the CRD": (SERVING, {f"{ROLE0}/maxUnavailable": 1}, since("v1.0.0"), NONE, "", ""),
     "which nothing reads": (
         SERVING,
-        {f"{ROLE0}/maxUnavailable": 1},
+        {f"{ROLE0}/maxUnavailable": 2},
         since("v1.0.0"),
         since("v1.0.0"),
         f"{ROLE0}/maxUnavailable",

@@ -12,6 +12,7 @@ from components.families import objects
 from components.fleet.options import Options
 from components.plan.rendering import render_fleet
 from tests.families.kthena.autoscaling.bindings import binding, metric, policy, serving
+from tests.tries import tries
 
 Object = dict[str, Any]
 DURATIONS = st.sampled_from(["0s", "1s", "15s", "1m30s", "30m", "500ms", "29m59.5s", "1ns", "0"])
@@ -67,7 +68,7 @@ def check(hpa: Object) -> None:
             assert 0 < each["periodSeconds"] <= _LONGEST_PERIOD
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(
     BEHAVIOR,
     METRICS,

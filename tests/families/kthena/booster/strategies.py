@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.families.kthena.booster.support import KEYS, Object, backend, booster
+from tests.seen import texts
 
 # Without the words that YAML 1.1 takes for something else.
 NAMES = st.from_regex(r"[a-z]([-a-z0-9]{0,8}[a-z0-9])", fullmatch=True).filter(
@@ -29,7 +30,7 @@ HOSTILE = st.sampled_from(
         "{{.X}}",
     ]
 )
-TEXTS = st.one_of(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8), HOSTILE)
+TEXTS = st.one_of(texts(8), HOSTILE)
 NUMBERS = st.one_of(st.integers(-(2**53), 2**53), st.floats(allow_nan=False, allow_infinity=False, width=32))
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS),

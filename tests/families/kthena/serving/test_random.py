@@ -9,6 +9,7 @@ from components.fleet.rendered import Fleet
 from components.fleet.words import Realization
 from tests.families.kthena.serving.support import LABEL, Object, engine, group_of, model_serving, pods, role
 from tests.fleets import errors, fleet_of
+from tests.tries import tries
 
 REQUESTS = {"cpu": "250m", "memory": "64Mi"}
 
@@ -55,7 +56,7 @@ def pods_of_kthena(document: Object) -> int:
     return int(document["spec"]["replicas"] * sum((1 + r["workerReplicas"]) * r["replicas"] for r in several))
 
 
-EXAMPLES = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+EXAMPLES = settings(max_examples=tries(150), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @EXAMPLES

@@ -14,8 +14,9 @@ from components.families.kthena.simulation.settings import Bound, ScaledTarget, 
 from components.performance.simulation.runs import Pass, ScalingRun
 from components.performance.simulation.trace import Moment, TargetReading
 from tests.families.kthena.simulation.support import TICK, run
+from tests.tries import tries
 
-RUNS = 5_000
+RUNS = tries(5_000)
 """Random runs that are asked for."""
 TICKS = 30
 SPANS = st.sampled_from([0, 15_000, 30_000, 45_000, 60_000, 100_000, 300_000])
@@ -128,7 +129,7 @@ def stabilized(policy: ScalingPolicy, passes: Sequence[Pass], current: int, numb
 
 
 @given(POLICIES, cases(), st.integers(0, 500))
-@settings(max_examples=1_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(1_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_constant_load_does_not_oscillate(policy: ScalingPolicy, case: Case, total: int) -> None:
     """Replicas go in one direction, and not back."""
     made = simulated(policy, case, [total] * TICKS)
@@ -151,7 +152,7 @@ def optimizers(draw: st.DrawFn) -> Bound:
 
 
 @given(optimizers(), st.integers(0, 120))
-@settings(max_examples=2_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(2_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_the_optimizer_fills_minima_first_and_releases_the_dearest_first(bound: Bound, total: int) -> None:
     replicas = distribution(bound, total)
     assert sum(replicas) == min(max(total, bound.minimum), bound.maximum)
@@ -173,7 +174,7 @@ def starts(bound: Bound) -> list[int]:
 
 
 @given(optimizers(), POLICIES, TOTALS)
-@settings(max_examples=1_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(1_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_an_optimizer_keeps_the_bounds_of_each_target(bound: Bound, policy: ScalingPolicy, totals: list[int]) -> None:
     """The load of a target without replicas is not lost: it goes to the others."""
     moments = [
@@ -186,7 +187,7 @@ def test_an_optimizer_keeps_the_bounds_of_each_target(bound: Bound, policy: Scal
 
 
 @given(optimizers(), POLICIES, st.integers(0, 80), st.lists(st.integers(0, 120), min_size=4, max_size=4))
-@settings(max_examples=1_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(1_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_constant_load_of_an_optimizer_does_not_oscillate(
     bound: Bound, policy: ScalingPolicy, start: int, totals: list[int]
 ) -> None:

@@ -10,6 +10,7 @@ from components.families.kthena.simulation.settings import Bound, Defects, Scale
 from components.performance.simulation.trace import Moment, TargetReading
 from tests.families.kthena.simulation.formulation import Plain
 from tests.families.kthena.simulation.test_invariants import POLICIES, optimizers
+from tests.tries import tries
 
 LITERAL = Defects.of(["D-15", "D-16", "D-17"])
 STATES = st.sampled_from(["ready", "ready", "ready", "ready", "failed", "starting", "none"])
@@ -25,13 +26,13 @@ def reading(state: str, value: int) -> TargetReading:
 
 
 @given(POLICIES, optimizers(), st.lists(st.integers(0, 20), min_size=4, max_size=4), TRACES)
-@settings(max_examples=1_500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(1_500), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_same_replicas(policy: ScalingPolicy, bound: Bound, start: list[int], trace: Steps) -> None:
     check(policy, bound, start, trace)
 
 
 @given(POLICIES, st.integers(0, 5), st.integers(1, 30), st.lists(st.integers(0, 40), min_size=1, max_size=1), TRACES)
-@settings(max_examples=1_500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(1_500), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_same_replicas_of_one_target(
     policy: ScalingPolicy, minimum: int, more: int, start: list[int], trace: Steps
 ) -> None:

@@ -68,7 +68,7 @@ class TestOverrides:
 
 
 class TestNodeGroups:
-    """Design decision 7: one group per distinct instance type, capacity kind and zone rule."""
+    """One group per distinct instance type, capacity kind and zone rule (decision 58)."""
 
     def groups(self, *documents: dict[str, Any]) -> dict[str, NodeGroupDemand]:
         found = node_groups(fleet_of(*documents))

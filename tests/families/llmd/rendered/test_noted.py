@@ -11,7 +11,7 @@ from tests.fleets import errors, warnings
 
 class TestNotes:
     def test_the_plan_says_where_the_bounds_come_from(self) -> None:
-        """WVA spec 8.10, 40 requests a minute: 25.31145 each, 2 replicas, ITL 21.49, 95 % wait 209 ms."""
+        """40 requests a minute (WVA spec 8.10): 25.31145 each, 2 replicas, ITL 21.49, 95 % wait 209 ms."""
         found = fleet(*support.of_llmkube(), variant(), levels=levels(per_minute(40, 20)))
         ((who, path, reason),) = noted(found)
         assert (who, path) == ("VariantAutoscaling/chat", "spec.modelProfile.accelerators[0]")

@@ -10,6 +10,7 @@ from components.fleet.levels import Load, ServiceLevels
 from tests.families.llmd import support
 from tests.families.llmd.support import Object, bounds, fleet, levels, per_minute, profile, told, variant
 from tests.fleets import errors
+from tests.seen import texts
 
 
 class TestMissing:
@@ -78,8 +79,8 @@ def observed(rate: str, length: str) -> Object:
 
 
 @given(
-    rate=st.text(max_size=8) | st.decimals().map(str) | st.just("9" * 400),
-    length=st.text(max_size=8) | st.decimals().map(str) | st.just("9" * 400),
+    rate=texts(8) | st.decimals().map(str) | st.just("9" * 400),
+    length=texts(8) | st.decimals().map(str) | st.just("9" * 400),
 )
 def test_whatever_a_status_says_is_used_or_refused(rate: str, length: str) -> None:
     """Status texts have no rule: nothing of them ends in a traceback, or in bounds that make no sense."""

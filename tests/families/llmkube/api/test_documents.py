@@ -9,8 +9,9 @@ from components.contract.checking import check
 from tests.families.llmkube.api.documents import FieldPath, inference_services, models
 from tests.families.llmkube.api.samples import DOCUMENTS, Document, kind_of
 from tests.families.llmkube.api.wrong import Wrong, bad_values, paths, with_value, wrong
+from tests.tries import tries
 
-many = settings(max_examples=2000, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+many = settings(max_examples=tries(2000), derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: f"{d['kind']}-{d['metadata']['name']}")

@@ -108,12 +108,12 @@ def test_shares_are_the_sizes_in_lowest_terms(sizes: list[int]) -> None:
 @pytest.mark.parametrize(
     ("wanted", "gpus", "tag", "expected"),
     [
-        (True, 1, "server-b6343", ["--flash-attn", "on"]),
+        (True, 1, "server-b6325", ["--flash-attn", "on"]),
         (True, 1, "server", ["--flash-attn", "on"]),
-        (True, 1, "server-cuda-b6342", ["--flash-attn"]),
-        (False, 1, "server-b6343", ["--flash-attn", "off"]),
-        (False, 0, "server-b6343", ["--flash-attn", "off"]),
-        (False, 1, "server-b6342", []),
+        (True, 1, "server-cuda-b6324", ["--flash-attn"]),
+        (False, 1, "server-b6325", ["--flash-attn", "off"]),
+        (False, 0, "server-b6325", ["--flash-attn", "off"]),
+        (False, 1, "server-b6324", []),
         (None, 1, "server", []),
     ],
 )

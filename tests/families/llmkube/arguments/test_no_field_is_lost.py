@@ -11,6 +11,7 @@ from components.families.llmkube.types.inference_service import InferenceService
 from tests.families.llmkube.api.documents import inference_services, models
 from tests.families.llmkube.api.samples import Document
 from tests.families.llmkube.arguments.support import FILE, IMAGES, PORTS, serve, start
+from tests.tries import tries
 
 
 def wire_fields() -> set[str]:
@@ -109,7 +110,7 @@ def test_each_set_field_is_in_the_arguments_or_among_the_findings(drawn: dict[st
 
 
 @given(inference_services(), models(), st.integers(0, 8), st.sampled_from(["", FILE]))
-@settings(max_examples=300, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=tries(300), derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 def test_whatever_the_contract_allows_is_answered(
     service_document: Document, model_document: Document, gpus: int, path: str
 ) -> None:

@@ -96,9 +96,6 @@ def test_attention_in_data_parallel_shares_the_gpus_of_one_copy() -> None:
 @pytest.mark.parametrize(
     ("gpus", "config", "path"),
     [
-        (2, {"tensorParallelSize": 4}, "tensorParallelSize"),
-        (2, {"tensorParallelSize": 2, "dataParallelSize": 2}, "tensorParallelSize"),
-        (2, {"dataParallelSize": 4}, "dataParallelSize"),
         (2, {"expertParallelSize": 4}, "expertParallelSize"),
         (1, {"loraModules": ["not an adapter"]}, "loraModules[0]"),
         (1, {"quantization": "none-such"}, "quantization"),
@@ -111,7 +108,6 @@ def test_what_the_server_would_not_start_with_is_refused(gpus: int, config: dict
 @pytest.mark.parametrize(
     ("gpus", "config", "path"),
     [
-        (4, {"tensorParallelSize": 2}, "tensorParallelSize"),
         (0, {"memFractionStatic": 0.5}, "memFractionStatic"),
         (1, {"kvCacheDtype": "fp8_e5m2", "kvCacheCustomDtype": "bf16"}, "kvCacheDtype"),
         (1, {"speculative": {"enabled": True, "algorithm": "EAGLE"}}, "speculative.draftModelPath"),

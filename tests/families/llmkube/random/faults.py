@@ -170,7 +170,6 @@ FAULTS: tuple[Fault, ...] = (
     ),
     _llama("port moved", "spec.extraArgs", "--port", "9"),
     # vLLM.
-    _vllm("more than its GPUs", "spec.vllmConfig.tensorParallelSize", gpus=2, tensorParallelSize=4),
     _vllm("more than no GPU", "spec.vllmConfig.tensorParallelSize", gpus=0, tensorParallelSize=2),
     _vllm("parallel to nothing", "spec.vllmConfig.tensorParallelSize", tensorParallelSize=0),
     _vllm("no length", "spec.vllmConfig.maxModelLen", maxModelLen=0),

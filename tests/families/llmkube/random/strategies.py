@@ -21,8 +21,9 @@ from tests.families.llmkube.random.pods import Object, several, some
 from tests.families.llmkube.support import isvc
 from tests.families.llmkube.support import model as model_of
 from tests.fleets import read
+from tests.tries import tries
 
-EXAMPLES = 2000
+EXAMPLES = tries(2000)
 RUNTIMES = tuple(llmkube_engines.FIELDS)
 SOURCES = tuple(ADDRESSES)
 NAMESPACES = ("ns-a", "ns-b", "x" * 63)

@@ -2,6 +2,7 @@
 
 import asyncio
 import resource
+import time
 from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
@@ -15,6 +16,8 @@ from tests.monitoring.programs.daemon import eventually
 
 AT_ONCE = 1100
 """More than 1,024, Envoy's default for each cluster: those of the models, and that of the external processor."""
+REUSED = 5.5
+"""Seconds after which no connection is reused."""
 LOST = 0
 """In place of a status: Envoy answers before it has the body, and the client may miss that."""
 PROCESSOR = "ai-gateway-extproc-uds"
@@ -91,6 +94,7 @@ def as_before(objects: tuple[Object, ...]) -> tuple[Object, ...]:
     found = deepcopy(objects)
     for body in found:
         body["spec"].pop("bootstrap", None)
+        body["spec"].get("connection", {}).pop("maxConnectionDuration", None)
     return tuple(body for body in found if body["kind"] != "BackendTrafficPolicy")
 
 
@@ -119,3 +123,23 @@ def test_a_connection_to_a_model_ends_after_some_requests(door: StoodDoor, stand
     assert 1 < most_on_a_connection(door, requests) <= 10
     with stand(as_before(planned(*models("m")).door.objects), [SECRET]) as before:
         assert most_on_a_connection(before, requests) > 10
+
+
+def connections_of_two(door: StoodDoor) -> int:
+    """On how many connections two requests come to an engine, with some seconds between them."""
+    before = len(door.engines.arrived)
+    headers = {"authorization": f"Bearer {KEYS['alice']}"}
+    # Another connection of the client may belong to another thread of Envoy, with connections of its own to engines.
+    limits = httpx.Limits(keepalive_expiry=10 * REUSED)
+    with httpx.Client(base_url=door.url, headers=headers, trust_env=False, limits=limits) as client:
+        for pause in (REUSED, 0.0):
+            assert client.post("/v1/chat/completions", json=chat("m")).status_code == 200
+            time.sleep(pause)
+    return len({each.connection for each in door.engines.since(before)})
+
+
+def test_a_connection_to_a_model_is_not_reused_after_some_seconds(door: StoodDoor, stand: DoorFactory) -> None:
+    """So that a terminating pod, to which connections of a Service stay open, gets no new requests for long."""
+    assert connections_of_two(door) == 2
+    with stand(as_before(planned(*models("m")).door.objects), [SECRET]) as before:
+        assert connections_of_two(before) == 1

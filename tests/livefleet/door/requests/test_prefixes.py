@@ -40,7 +40,7 @@ def embeddings(path: str) -> list[Object]:
 
 def prefixed() -> list[Object]:
     """llama.cpp that serves all of its paths under another."""
-    started = {"backendName": "llamacpp", "args": ["--api-prefix", "/chat"]}
+    started = {"backendName": "llamacpp", "version": "server-b8500", "args": ["--api-prefix", "/chat"]}
     return [open_model("llama", flavors=[GPU]), playground("llama", "llama", backendRuntimeConfig=started)]
 
 

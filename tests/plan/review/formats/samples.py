@@ -71,7 +71,8 @@ def bill(now: str, most: str) -> Bill:
     """Return a bill with nodes of one dollar an hour."""
     counts = Amounts(Decimal(now), Decimal(1), Decimal(most))
     price = UnitPrice(Decimal(1), Decimal(1), Decimal(1), "price list")
-    unpriced = CostItem("file system", CostKind.STORAGE, counts, None, "no price in this region")
+    one = Amounts(Decimal(1), Decimal(1), Decimal(1))
+    unpriced = CostItem("file system", CostKind.STORAGE, one, None, "no price in this region")
     items = (CostItem("node group g6e.2xlarge", CostKind.NODES, counts, price), unpriced)
     return Bill("us-east-1", "2026-08-01", items, (), ("TrafficComparison is not in it.",))
 

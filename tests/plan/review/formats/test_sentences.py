@@ -1,10 +1,12 @@
 """The verdict in one sentence."""
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
 from components.checks.memory.cases import Fit
+from components.plan.costs.bill import Amounts, Bill, CostItem, CostKind
 from components.plan.review.review import ChangeKind, ModelChange, ResourceChange, Review
 from components.plan.review.snapshot import FindingState, Snapshot
 from tests.plan.review.formats.samples import (
@@ -19,6 +21,7 @@ from tests.plan.review.formats.samples import (
     model,
     verdict,
 )
+from workbench.planning.wording.headline import headline
 from workbench.planning.wording.sentences import footnotes
 from workbench.planning.wording.sentences import verdict as sentence
 
@@ -72,7 +75,10 @@ def fitting(*fits: Fit) -> Review:
             fitting(*[Fit.EXCEEDED] * 5),
             "; of 5 models Playground/m0, Playground/m1, Playground/m2 and 2 more do not fit; ",
         ),
-        (SOUND, "$2,920.00 a month, $1,460.00 more than before (at most $4,380.00, $2,920.00 more; without 1 item"),
+        (
+            SOUND,
+            "$2,920.00 a month, $1,460.00 more than before (at most $4,380.00, $2,920.00 more; without file",
+        ),
         (WHOLE, "; 2 replicas restart; "),
         (WHOLE, "; 1 new error, 1 existing warning and 1 error fixed."),
         (ALONE, "; 1 error and 1 warning."),
@@ -138,3 +144,34 @@ def test_a_flag_that_may_stop_an_engine_is_in_the_verdict(review: Review, text: 
 @pytest.mark.parametrize("review", [unknown_flags("a", severity="error"), unknown_flags("a", ignored="our image")])
 def test_an_error_and_what_is_ignored_are_not_doubtful(review: Review) -> None:
     assert "may not start" not in sentence(review)
+
+
+def bill_without(*names: str, now: str = "1") -> Bill:
+    """Return a bill with nodes of one dollar an hour, and items without a price."""
+    priced = bill(now, now)
+    nodes = priced.items[0]
+    counts = Amounts(Decimal(1), Decimal(1), Decimal(1))
+    items = (CostItem(name, CostKind.NODES, counts, None, "no dated price in us-east-1") for name in names)
+    return replace(priced, items=(nodes, *items))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown", "hidden"),
+    [
+        # Nodes with a price give way to a Capacity Block without one.
+        (bill_without(now="3"), bill_without("block"), "the difference is unknown", "less"),
+        (bill_without(now="3"), bill_without("block"), "without block (price unknown)", "less"),
+        (bill_without("block"), bill_without(now="3"), "the difference is unknown", "more than before"),
+        (bill_without("block"), bill_without(), "the difference is unknown", "unchanged"),
+        # What has no price before and after is no part of the difference.
+        (bill_without("NAT gateways", now="3"), bill_without("NAT gateways"), "less", "the difference is unknown"),
+        (bill_without("a"), bill_without("a", "b"), "without a and b (prices unknown)", "unchanged"),
+        (bill_without("a"), bill_without(*"abcd"), "without a, b and 2 more (prices unknown)", "unchanged"),
+        (bill_without(now="3"), bill_without(), "less", "unknown)"),
+    ],
+)
+def test_a_difference_leaves_out_no_unknown_price(before: Bill, after: Bill, shown: str, hidden: str) -> None:
+    compared = replace(SOUND, head=replace(SETTLED, bill=after), base=replace(SETTLED, bill=before))
+    for line in (sentence(compared), headline(compared)):
+        assert shown in line
+        assert hidden not in line

@@ -1,0 +1,1 @@
+"""Arguments that an engine refuses at startup."""
