@@ -13,10 +13,15 @@ from .words import Edition, Realization, WorkloadChoice
 
 @dataclass(frozen=True, slots=True)
 class PodOverrides:
-    """Settings of all pods, in addition to what manifests can express (llmaz spec 6.11)."""
+    """Settings of all pods, in addition to what manifests can express (llmaz spec 6.11).
+
+    Attributes:
+        creates_account: Whether the service account is created with the models.
+    """
 
     tolerations: tuple[Object, ...] = ()
     service_account_name: str | None = None
+    creates_account: bool = False
     image_pull_secrets: tuple[str, ...] = ()
     priority_class_name: str | None = None
     annotations: Mapping[str, str] = field(default_factory=dict)

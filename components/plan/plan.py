@@ -262,6 +262,7 @@ def _planned(manifests: Manifests, environment: Environment, running: RunningFle
     problems = [
         *root_causes([*planned.problems, *passed.problems, *preempting]),
         *_unchecked_servers(manifests, environment),
+        *_check_named_objects(planned, passed.objects, unchanged, running),
         *_check_images(fleet, passed.objects, needed, environment),
         *_check_reach(fleet, passed.objects, needed, environment),
     ]
@@ -277,6 +278,19 @@ def _hourly_price(environment: Environment, demand: PodDemand) -> Decimal | None
     from .costs.nodes import hourly_price
 
     return hourly_price(environment, demand)
+
+
+def _check_named_objects(
+    planned: Plan, passed: Iterable[Object], unchanged: Sequence[Rendered], running: RunningFleet
+) -> Iterable[Problem]:
+    """Report pods that name an account or a class which nothing creates; those that run have been admitted."""
+    environment, fleet = planned.environment, planned.fleet
+    from .named_objects import check_named_objects
+
+    charts = {*environment.present, *(needed.chart.name for needed in planned.prerequisites)}
+    created = (*planned.objects, *passed)
+    admitted = (*running.sources, *(item.source for item in unchanged))
+    return check_named_objects(fleet, planned.manifests, created, charts, environment, admitted=admitted)
 
 
 def _written_scalers(manifests: Manifests, environment: Environment) -> "WrittenScalers | None":

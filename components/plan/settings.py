@@ -317,6 +317,7 @@ class FleetSettings(Section):
             overrides=PodOverrides(
                 tolerations=(*pods.tolerations, *(cloud.tolerations if cloud else ())),
                 service_account_name=self.model_account,
+                creates_account=bool(self.buckets) and not pods.service_account_name,
                 image_pull_secrets=tuple(pods.image_pull_secrets),
                 priority_class_name=pods.priority_class_name,
                 annotations=pods.annotations,

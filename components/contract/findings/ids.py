@@ -95,6 +95,7 @@ class RuleId(StrEnum):
     ROLLOUT_STUCK = "rollout-stuck"
     PRIORITY_MIXED = "priority-mixed"
     PRIORITY_UNCHECKED = "priority-unchecked"
+    PODS_REFUSED = "pods-refused"
     QUOTA_EXCEEDED = "quota-exceeded"
     RELEASE_SUPPORT_ENDING = "release-support-ending"
     RELEASE_BEHIND = "release-behind"

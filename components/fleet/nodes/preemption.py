@@ -18,7 +18,7 @@ from ..workloads import Workload
 from .unschedulable import NodeKind, admitted, pods_of
 
 PRIORITY_CLASS = "PriorityClass"
-_SYSTEM = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 """PriorityClasses of every cluster (kubernetes/kubernetes pkg/apis/scheduling/types.go and helpers.go)."""
 _NEVER = "Never"
 _USUAL_SCHEDULER = "default-scheduler"
@@ -53,7 +53,7 @@ class Classes(NamedTuple):
         usual = [str(body["metadata"]["name"]) for body in classes if body.get("globalDefault")]
         # Of several global defaults the lowest applies
         # (kubernetes/kubernetes plugin/pkg/admission/priority/admission.go).
-        return cls({**values, **_SYSTEM}, never, min(usual, key=lambda name: (values[name], name), default=""))
+        return cls({**values, **SYSTEM_CLASSES}, never, min(usual, key=lambda name: (values[name], name), default=""))
 
     def value(self, name: str) -> int | None:
         """Return the priority of pods with a class, or without one if empty; None if it is unknown."""
