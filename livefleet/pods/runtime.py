@@ -106,7 +106,7 @@ class PodRuntime:
             if serving and after["metadata"].get("deletionGracePeriodSeconds"):
                 self._drain(serving, after)
             elif serving and not serving.terminating:  # kwok ends pods at once, without their grace period
-                serving.kill()
+                serving.kill("it is deleted without a grace period")
         elif after["spec"].get("nodeName") in self._cluster.ending:
             return  # the scheduler has not seen the deletion of the node yet
         elif is_running(after) and not serving and uid not in self._starting:
@@ -137,7 +137,7 @@ class PodRuntime:
         for task in (*self._starting.values(), *self._tasks):
             task.cancel()
         for serving in self.serving.values():
-            serving.kill()
+            serving.kill("the process behind the pods ends")
 
     def kill(self, pod: Mapping[str, Any]) -> int:
         """End the engine of a pod; return the number of aborted requests, those of its leader if it is a worker.
@@ -146,14 +146,14 @@ class PodRuntime:
         """
         own = self.serving.get(pod["metadata"]["uid"])
         if own:
-            return 0 if own.ended else own.kill()
+            return 0 if own.ended else own.kill("a fault killed it, or its node")
         leader = self.serving.get(leader_of(pod, self._cluster.pods.objects)["metadata"]["uid"])
         return leader.abort_requests() if leader and not leader.ended else 0
 
     def kill_on(self, node: str) -> int:
         """End all engines on a node, draining ones included; return the number of aborted requests."""
         serving = [pod for pod in self.serving.values() if pod.live.node == node and not pod.ended]
-        aborted = sum(pod.kill() for pod in serving)
+        aborted = sum(pod.kill(f"node {node} is gone") for pod in serving)
         return aborted + sum(self.kill(pod) for pod in self._cluster.pods_on(node) if self.member_of(pod))
 
     def ready(self) -> Iterator[ServingPod]:
@@ -216,7 +216,7 @@ class PodRuntime:
         self._cancel_start(pod["metadata"]["uid"])
         serving = self.serving.get(pod["metadata"]["uid"])
         if serving and not serving.terminating:
-            serving.kill()
+            serving.kill("it is gone, and was not terminating")
         if serving and serving.ended:
             self._run_in_background(self._forget(serving))
         leader = leader_of(pod, self._cluster.pods.objects)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import Awaitable, Callable
 
@@ -15,6 +16,7 @@ LINGER_SECONDS = 5.0
 """Real seconds without a new request after which a terminating pod accepts no more: clients know of its end. In a
 cluster, preStop hooks wait for that (``components/engines/draining.py``)."""
 
+_LOG = logging.getLogger(__name__)
 _PAUSE = 0.01
 _POLL_SECONDS = 0.2
 """Real seconds between two checks of a simulated deadline, because the speed may change."""
@@ -65,10 +67,12 @@ class ServingPod:
             return unavailable(f"pod {self.live.name} is a router, and no pod behind it is Ready")
         return await target.answer(request)
 
-    def kill(self) -> int:
-        """End at once; return the number of aborted requests."""
+    def kill(self, reason: str) -> int:
+        """End at once; return the number of aborted requests, which the log of the process lists with the reason."""
         self.terminating = self.ended = True
         aborted = self.running
+        if aborted:
+            _LOG.warning("pod %s ended with %d running: %s", self.live.name, aborted, reason)
         self.port.end()
         for connection in tuple(self.connections):
             connection.abort()
@@ -94,7 +98,7 @@ class ServingPod:
                 SIGTERM, without a hook that delays it.
         """
         if grace <= 0:
-            self.kill()
+            self.kill("its engine aborts requests on SIGTERM")
             return
         self.terminating = True
         begin = self._arrived = time.monotonic()
@@ -121,7 +125,7 @@ class ServingPod:
         for connection in tuple(self.connections):
             if not connection.answering and connection.port is not self.port:
                 connection.assign(None)
-        self.kill()
+        self.kill("its grace period is over")
 
 
 def unavailable(reason: str) -> web.Response:
