@@ -32,9 +32,9 @@ def cloud_problems(settings: Settings) -> Iterator[Problem]:
     found += (("network.existingEndpoints", reason) for reason in _unknown_endpoints(settings))
     found += (in_settings("cluster", *problem) for problem in cluster_problems("cluster", cluster_args(settings, [])))
     for path, reason in found:
-        yield Problem(settings.file, 0, "", "", path, reason, rule=RuleId.SETTINGS)
+        yield Problem(file=settings.file, path=path, reason=reason, rule=RuleId.SETTINGS)
     for path, reason, rule in _without_effect(settings):
-        yield Problem(settings.file, 0, "", "", path, reason, Severity.WARNING, rule)
+        yield Problem(file=settings.file, path=path, reason=reason, severity=Severity.WARNING, rule=rule)
 
 
 def _unknown_endpoints(settings: Settings) -> Iterator[str]:

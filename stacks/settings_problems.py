@@ -51,7 +51,9 @@ def _without_value(file: StackFile) -> Iterator[Problem]:
         project, _, setting = str(key).rpartition(":")
         if value is None and project in ("", PROJECT):
             reason = 'has no value: Pulumi reads "" today, and null in a later release; write "", or remove the key'
-            yield Problem(file.name, 0, "", "", setting, reason, Severity.WARNING, RuleId.SETTINGS)
+            yield Problem(
+                file=file.name, path=setting, reason=reason, severity=Severity.WARNING, rule=RuleId.SETTINGS
+            )
 
 
 def _with_models(problems: Iterable[Problem], settings: Settings, folder: Path) -> list[Problem]:

@@ -68,7 +68,9 @@ def field_references(kind: Kind) -> Iterator[FieldReference]:
     """
     graph = hub_graph(kind)
     names = kind.releases.of_spans([kind.span])
-    yield from itertools.islice(_of_field(kind, graph, kind.model, "spec", "spec", (), names), 1, None)
+    yield from itertools.islice(
+        _of_field(kind, graph, owner=kind.model, alias="spec", path="spec", parents=(), releases=names), 1, None
+    )
 
 
 def documented(schema: Schema, kind: Kind) -> None:
@@ -117,7 +119,15 @@ def _of_field(
                 inner_alias = inner.alias or name
                 below = f"{path}{suffix}.{inner_alias}"
                 if inner_alias in graph.defs.get(model.__name__, {}).get("properties", {}):
-                    yield from _of_field(kind, graph, model, inner_alias, below, (*parents, model), releases)
+                    yield from _of_field(
+                        kind,
+                        graph,
+                        owner=model,
+                        alias=inner_alias,
+                        path=below,
+                        parents=(*parents, model),
+                        releases=releases,
+                    )
 
 
 def type_in_words(graph: SchemaGraph, schema: Schema) -> str:

@@ -94,8 +94,18 @@ class LoadedResource:
         line = self.location.line(path) if self.location else self.line
         metadata = self.resource.metadata
         ignored = masked_text(reason_to_ignore(metadata.annotations, rule), self.secrets)
-        title = self.resource.kind, metadata.name
-        return Problem(self.file, line, *title, path, reason, severity, rule, metadata.namespace or "", ignored)
+        return Problem(
+            file=self.file,
+            line=line,
+            kind=self.resource.kind,
+            name=metadata.name,
+            path=path,
+            reason=reason,
+            severity=severity,
+            rule=rule,
+            namespace=metadata.namespace or "",
+            ignored=ignored,
+        )
 
     def written(self, path: str) -> str:
         """Return the field of the manifest from which a field comes: itself."""
@@ -124,8 +134,17 @@ class OtherObject:
 
         reason = masked_text(reason, quoted_texts(self.value))
         line = self.location.line(path) if self.location else self.line
+        kind, name = _identity(self.value)
         return Problem(
-            self.file, line, *_identity(self.value), path, reason, severity, rule, namespace=_namespace(self.value)
+            file=self.file,
+            line=line,
+            kind=kind,
+            name=name,
+            path=path,
+            reason=reason,
+            severity=severity,
+            rule=rule,
+            namespace=_namespace(self.value),
         )
 
     def written(self, path: str) -> str:
@@ -157,12 +176,14 @@ class Manifests:
         """Merge several results."""
         parts = list(parts)
         return cls(
-            tuple(resource for part in parts for resource in part.resources),
-            tuple(sorted((problem for part in parts for problem in part.problems), key=lambda p: p.sort_key)),
-            tuple(other for part in parts for other in part.others),
-            sum(part.count for part in parts),
-            sum(part.files for part in parts),
-            tuple(resource for part in parts for resource in part.partial),
+            resources=tuple(resource for part in parts for resource in part.resources),
+            problems=tuple(
+                sorted((problem for part in parts for problem in part.problems), key=lambda p: p.sort_key)
+            ),
+            others=tuple(other for part in parts for other in part.others),
+            count=sum(part.count for part in parts),
+            files=sum(part.files for part in parts),
+            partial=tuple(resource for part in parts for resource in part.partial),
         )
 
 
@@ -227,7 +248,12 @@ class _ManifestReader:
         if of_files:
             problems = sorted([*problems, *self._empty_files()], key=lambda p: p.sort_key)
         return Manifests(
-            tuple(self.resources), tuple(problems), tuple(self.others), self._count, self._files, tuple(self.partial)
+            resources=tuple(self.resources),
+            problems=tuple(problems),
+            others=tuple(self.others),
+            count=self._count,
+            files=self._files,
+            partial=tuple(self.partial),
         )
 
     def _empty_files(self) -> Iterator[Problem]:
@@ -240,7 +266,7 @@ class _ManifestReader:
             what = "contains only comments" if has_comments else "is empty"
             reason = f"{what}; write a manifest into it (`workbench init` writes one to start from), or remove it"
             severity = Severity.WARNING if self._count or has_comments else Severity.ERROR
-            yield Problem(file, 0, "", "", "", reason, severity, RuleId.MANIFEST_EMPTY)
+            yield Problem(file=file, path="", reason=reason, severity=severity, rule=RuleId.MANIFEST_EMPTY)
 
     def read(self, text: str, file: str) -> None:
         before = self._documents, len(self.problems)
@@ -256,7 +282,9 @@ class _ManifestReader:
         from .texts.unseen import unseen_comments
 
         self.problems += [
-            Problem(file, line, "", "", "", reason, Severity.WARNING, RuleId.CHARACTER_UNSEEN)
+            Problem(
+                file=file, line=line, path="", reason=reason, severity=Severity.WARNING, rule=RuleId.CHARACTER_UNSEEN
+            )
             for line, reason in unseen_comments(text)
         ]
 
@@ -276,7 +304,7 @@ class _ManifestReader:
 
                             foreign = text_reason(text, file)
                             if foreign:
-                                self.problems.append(Problem(file, foreign[0], "", "", "", foreign[1]))
+                                self.problems.append(Problem(file=file, line=foreign[0], path="", reason=foreign[1]))
                                 break
                         self._document(document, source)
                 break
@@ -285,7 +313,7 @@ class _ManifestReader:
 
                 foreign = template_reason(text, error.line) or (text_reason(text, file) if start == 0 else None)
                 if foreign:
-                    self.problems.append(Problem(file, foreign[0], "", "", "", foreign[1]))
+                    self.problems.append(Problem(file=file, line=foreign[0], path="", reason=foreign[1]))
                     break
                 # Resume at the next separator after the error: an unclosed string or list extends at most to it.
                 separators = list(_separators(text))
@@ -294,8 +322,16 @@ class _ManifestReader:
                 part = text[max(earlier, default=start) : resume]
                 # With kind and name, references to the invalid document are not reported as missing.
                 kind, name = _KIND.search(part), _NAME.search(part)
-                identity = (kind[1], name[1]) if kind and name else ("", "")
-                self.problems.append(Problem(file, error.line, *identity, "", error.reason))
+                self.problems.append(
+                    Problem(
+                        file=file,
+                        line=error.line,
+                        kind=kind[1] if kind and name else "",
+                        name=name[1] if kind and name else "",
+                        path="",
+                        reason=error.reason,
+                    )
+                )
                 if resume is None:
                     break
                 start = resume
@@ -308,12 +344,12 @@ class _ManifestReader:
         kind, name = _identity(value)
         self.problems += [
             Problem(
-                source.file,
-                line,
-                kind,
-                name,
-                "",
-                f"key {key!r} appears twice in the same map; {_RESOLVED.get(key, 'remove one')}",
+                file=source.file,
+                line=line,
+                kind=kind,
+                name=name,
+                path="",
+                reason=f"key {key!r} appears twice in the same map; {_RESOLVED.get(key, 'remove one')}",
                 namespace=_namespace(value),
             )
             for line, key in document.duplicates
@@ -335,7 +371,7 @@ class _ManifestReader:
         items, file, name = value.get("items"), location.source.file, str(value["kind"])
 
         def problem(path: str, reason: str) -> None:
-            self.problems.append(Problem(file, location.line(path), name, "", path, reason))
+            self.problems.append(Problem(file=file, line=location.line(path), kind=name, path=path, reason=reason))
 
         for key in value:
             if key not in ("apiVersion", "kind", "metadata", "items"):
@@ -359,7 +395,7 @@ class _ManifestReader:
         self._count += 1
         if not isinstance(value, dict):
             reason = "must be a map with apiVersion, kind, metadata and spec"
-            self.problems.append(Problem(file, line, "", "", "", reason))
+            self.problems.append(Problem(file=file, line=line, path="", reason=reason))
             return
 
         secrets: list[frozenset[str]] = []
@@ -372,17 +408,19 @@ class _ManifestReader:
             problem_line = location.line(path) if location else line
             secrets[:] = secrets or [quoted_texts(value)]
             ignored = reason_to_ignore(_annotations(value), rule)
+            kind, name = _identity(value)
             self.problems.append(
                 Problem(
-                    file,
-                    problem_line,
-                    *_identity(value),
-                    path,
-                    masked_text(reason, secrets[0]),
-                    severity,
-                    rule,
-                    _namespace(value),
-                    masked_text(ignored, secrets[0]),
+                    file=file,
+                    line=problem_line,
+                    kind=kind,
+                    name=name,
+                    path=path,
+                    reason=masked_text(reason, secrets[0]),
+                    severity=severity,
+                    rule=rule,
+                    namespace=_namespace(value),
+                    ignored=masked_text(ignored, secrets[0]),
                 )
             )
 

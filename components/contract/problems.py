@@ -32,14 +32,14 @@ class Owner(NamedTuple):
     namespace: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """A problem of one object; line 0 if the position is unknown."""
+    """A problem of one object; line 0 if the position is unknown, no kind and name for settings."""
 
     file: str
-    line: int
-    kind: str
-    name: str
+    line: int = 0
+    kind: str = ""
+    name: str = ""
     path: str
     reason: str
     severity: Severity = Severity.ERROR

@@ -44,7 +44,7 @@ class Argument:
 
     def problem(self, reason: str, severity: Severity = Severity.ERROR, rule: RuleId = RuleId.CONTRACT) -> Problem:
         """Return a problem at this argument."""
-        return Problem(self.component, 0, "", "", self.path, reason, severity, rule)
+        return Problem(file=self.component, path=self.path, reason=reason, severity=severity, rule=rule)
 
 
 @dataclass(frozen=True, slots=True)

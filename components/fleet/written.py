@@ -28,13 +28,13 @@ def pod_demands(body: Object, shape: WorkloadShape, source: ProblemSource) -> tu
         choice = NodeChoice("nodeSelector", instance_type_in(selector), labels, chosen_by=field)
         demands.append(
             PodDemand(
-                replicas * template.pods,
-                requests_of(pod),
-                (choice,) if selector else (),
-                None,
-                surge * template.pods,
-                template.pods,
-                field,
+                pods=replicas * template.pods,
+                requests=requests_of(pod),
+                choices=(choice,) if selector else (),
+                max_pods=None,
+                surge_pods=surge * template.pods,
+                per_replica=template.pods,
+                node_field=field,
             )
         )
     return tuple(demands)

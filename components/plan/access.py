@@ -50,20 +50,17 @@ def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) ->
             f"'{environment.door.expose}' requires {', '.join(missing)}; set prerequisites.install to true, or list "
             "those already in the cluster under prerequisites.present"
         )
-        yield Problem(file, 0, "", "", "frontDoor.expose", reason, rule=RuleId.PREREQUISITES_MISSING)
+        yield Problem(file=file, path="frontDoor.expose", reason=reason, rule=RuleId.PREREQUISITES_MISSING)
     if environment.door.rate_limit.redis and ENVOY_GATEWAY in environment.present:
         reason = (
             "must also be configured in the existing Envoy Gateway; set the same Redis in its configuration "
             "(rateLimit.backend.redis.url), or no limits apply"
         )
         yield Problem(
-            file,
-            0,
-            "",
-            "",
-            "frontDoor.rateLimit.redis",
-            reason,
-            Severity.WARNING,
+            file=file,
+            path="frontDoor.rateLimit.redis",
+            reason=reason,
+            severity=Severity.WARNING,
             rule=RuleId.ACCESS_LIMITS_ELSEWHERE,
         )
     # Priority 'none' with an operator has a finding of its own: models that may preempt others.
@@ -73,9 +70,9 @@ def check_access(fleet: Fleet, door: FrontDoorPlan, environment: Environment) ->
             "has no effect with realization 'operator', because the operator creates the pods; use realization "
             "'native', or set only networkPolicies"
         )
-        yield Problem(file, 0, "", "", "hardening", reason, rule=RuleId.SETTINGS)
+        yield Problem(file=file, path="hardening", reason=reason, rule=RuleId.SETTINGS)
     yield from (
-        Problem(file, 0, "", "", path, reason, rule=RuleId.SETTINGS)
+        Problem(file=file, path=path, reason=reason, rule=RuleId.SETTINGS)
         for path, reason in _wrong_ranges(fleet, environment)
     )
     yield from _operators_balancers(fleet, environment)
@@ -108,15 +105,19 @@ def _rollouts(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> It
     file, idle = environment.file, "frontDoor.rollout.idleTimeout"
     if environment.door.rollout.idle_timeout and not idle_timeout_is_used(environment.door, models_balanced=balanced):
         reason = "has no effect, because no load balancer has a TCP listener without TLS; remove it"
-        yield Problem(file, 0, "", "", idle, reason, rule=RuleId.SETTINGS)
+        yield Problem(file=file, path=idle, reason=reason, rule=RuleId.SETTINGS)
     balancers = balancers_of(environment)
     notice = environment.cloud.provider.spot_notice_seconds if environment.cloud else None
     for severity, reason in node_limits(fleet, environment.door, balancers, notice):
-        yield Problem(file, 0, "", "", "frontDoor.requestTimeout", reason, severity, rule=RuleId.DRAIN_SHORT)
+        yield Problem(
+            file=file, path="frontDoor.requestTimeout", reason=reason, severity=severity, rule=RuleId.DRAIN_SHORT
+        )
     if balancers is None:
         return
     for field, reason in rollout_risks(environment.door, balancers):
-        yield Problem(file, 0, "", "", f"frontDoor.{field}", reason, Severity.WARNING, rule=RuleId.ACCESS_ROLLOUT)
+        yield Problem(
+            file=file, path=f"frontDoor.{field}", reason=reason, severity=Severity.WARNING, rule=RuleId.ACCESS_ROLLOUT
+        )
     # The namespace of Envoy Gateway gets its labels only where its chart is installed into a cluster created here.
     existing = environment.cloud is None or environment.cloud.existing
     labels_envoy = environment.install and not existing and ENVOY_GATEWAY not in environment.present
@@ -133,7 +134,7 @@ def _rollouts(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> It
             f"load balancer sends them requests; run `{command}`, or set it to false"
         )
         path = "frontDoor.rollout.readinessGates"
-        yield Problem(file, 0, "", "", path, reason, Severity.WARNING, rule=RuleId.ACCESS_ROLLOUT)
+        yield Problem(file=file, path=path, reason=reason, severity=Severity.WARNING, rule=RuleId.ACCESS_ROLLOUT)
 
 
 def is_created(namespace: str) -> bool:
@@ -255,13 +256,10 @@ def check_exemptions(fleet: Fleet, environment: Environment) -> Iterator[Problem
     for (rule, why), pods in sorted(parts_by_reason.items()):
         reason = f"'restricted' is not met ({rule}) by {', '.join(pods)}: {why}"
         yield Problem(
-            environment.file,
-            0,
-            "",
-            "",
-            "hardening.podSecurity",
-            reason,
-            Severity.WARNING,
+            file=environment.file,
+            path="hardening.podSecurity",
+            reason=reason,
+            severity=Severity.WARNING,
             rule=RuleId.SECURITY_RESTRICTED_EXEMPT,
         )
 

@@ -70,7 +70,9 @@ def explain(
     usual = render_fleet(resources, options, passed_through=passed)
     own = tuple(item for item in usual.rendered if item.source.resource is subject.resource)
     own_view = view(replace(usual, rendered=own or usual.rendered))
-    trial = _Trial(subject, resources, passed, options, view(usual), own_view)
+    trial = _Trial(
+        subject=subject, resources=resources, passed=passed, options=options, usual=view(usual), own=own_view
+    )
     document = subject.resource.wire()
     safe, secrets = masked(document), frozenset[str]().union(*(resource.secrets for resource in resources))
 
@@ -87,7 +89,7 @@ def explain(
         elif trial.renderings >= limit:
             left.append(name)
         else:
-            effects = _became(trial, planned.problems, document, path, value, warned)
+            effects = _became(trial, planned.problems, document=document, path=path, value=value, warned=warned)
             masked_effects = tuple(masked_text(text, secrets) for text in effects)
             explained.append(ExplainedField(name, _at(safe, path), masked_effects))
     if left:

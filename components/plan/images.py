@@ -45,7 +45,7 @@ def check_images(
 
 
 def _problem(environment: Environment, reason: str, severity: Severity, rule: RuleId) -> Problem:
-    return Problem(environment.file, 0, "", "", _SETTING, reason, severity, rule=rule)
+    return Problem(file=environment.file, path=_SETTING, reason=reason, severity=severity, rule=rule)
 
 
 def _anonymous(fleet: Fleet, environment: Environment, addresses: int | None) -> Iterator[Problem]:

@@ -46,7 +46,7 @@ def check_chain(chain: MetricChain, environment: Environment) -> Iterable[Proble
         )
     if reason:
         yield Problem(
-            environment.file, 0, "", "", "prerequisites.adapter", reason, rule=RuleId.METRICS_ADAPTER_MISSING
+            file=environment.file, path="prerequisites.adapter", reason=reason, rule=RuleId.METRICS_ADAPTER_MISSING
         )
 
 
@@ -63,15 +63,12 @@ def check_existing(chain: MetricChain, monitors: Sequence[Object], environment: 
     kinds = " and ".join(dict.fromkeys(f"{body['kind']}s" for body in monitors if body["kind"] != "ConfigMap"))
     if kinds and _is_present(environment) and not metrics.monitor_labels:
         yield Problem(
-            environment.file,
-            0,
-            "",
-            "",
-            "prerequisites.monitorLabels",
-            f"is not set, and kube-prometheus-stack selects {kinds} by the label release, with the name of its Helm "
-            "release: without it the models are not scraped, and their autoscalers have no metrics; set {release: "
-            "<its name>}, or podMonitorSelectorNilUsesHelmValues: false there",
-            Severity.WARNING,
+            file=environment.file,
+            path="prerequisites.monitorLabels",
+            reason=f"is not set, and kube-prometheus-stack selects {kinds} by the label release, with the name of "
+            "its Helm release: without it the models are not scraped, and their autoscalers have no metrics; set "
+            "{release: <its name>}, or podMonitorSelectorNilUsesHelmValues: false there",
+            severity=Severity.WARNING,
             rule=RuleId.METRICS_UNSCRAPED,
         )
     adapter = Adapter.PROMETHEUS_ADAPTER
@@ -83,13 +80,10 @@ def check_existing(chain: MetricChain, monitors: Sequence[Object], environment: 
                 "present; remove it"
             )
             yield Problem(
-                environment.file,
-                0,
-                "",
-                "",
-                "prerequisites.adapterConfigMap",
-                reason,
-                Severity.NOTE,
+                file=environment.file,
+                path="prerequisites.adapterConfigMap",
+                reason=reason,
+                severity=Severity.NOTE,
                 rule=RuleId.FIELD_NO_EFFECT,
             )
         return
@@ -108,7 +102,9 @@ def check_existing(chain: MetricChain, monitors: Sequence[Object], environment: 
             "set prerequisites.adapterConfigMap; adapter 'keda' needs no rules"
         )
         path, severity = "prerequisites.present", Severity.WARNING
-    yield Problem(environment.file, 0, "", "", path, reason, severity, rule=RuleId.METRICS_ADAPTER_MISSING)
+    yield Problem(
+        file=environment.file, path=path, reason=reason, severity=severity, rule=RuleId.METRICS_ADAPTER_MISSING
+    )
 
 
 def check_scraper(environment: Environment, *, monitored: bool) -> Iterable[Problem]:
@@ -126,7 +122,9 @@ def check_scraper(environment: Environment, *, monitored: bool) -> Iterable[Prob
             "the pods that scrape"
         )
     if reason:
-        yield Problem(environment.file, 0, "", "", "prerequisites.prometheusNamespace", reason, rule=RuleId.SETTINGS)
+        yield Problem(
+            file=environment.file, path="prerequisites.prometheusNamespace", reason=reason, rule=RuleId.SETTINGS
+        )
 
 
 def check_controller(needed: "Iterable[Prerequisite]", environment: Environment) -> Iterable[Problem]:
@@ -135,7 +133,7 @@ def check_controller(needed: "Iterable[Prerequisite]", environment: Environment)
         return
     family, why = uninstallable(_CONTROLLER, environment.options.releases)
     if why:
-        yield Problem(environment.file, 0, "", "", f"releases.{family}", why, rule=RuleId.OPERATOR_UNSUPPORTED)
+        yield Problem(file=environment.file, path=f"releases.{family}", reason=why, rule=RuleId.OPERATOR_UNSUPPORTED)
     if not asked_over_https(environment):
         reason = (
             "is required: the controller of variants accepts only https URLs of Prometheus, and does not start "
@@ -145,7 +143,7 @@ def check_controller(needed: "Iterable[Prerequisite]", environment: Environment)
             "there already, or use realization 'native'"
         )
         yield Problem(
-            environment.file, 0, "", "", "serviceLevels.controller.prometheusUrl", reason, rule=RuleId.SETTINGS
+            file=environment.file, path="serviceLevels.controller.prometheusUrl", reason=reason, rule=RuleId.SETTINGS
         )
 
 

@@ -32,7 +32,16 @@ def without_overridden(body: Object, file: str) -> tuple[Object, tuple[Problem, 
             reason = f"has no effect: {env[index]['name']} is set again below; remove one of the two"
             where, rule = f"{path}[{index}]", RuleId.FIELD_OVERRIDDEN
             problems.append(
-                Problem(file, 0, body["kind"], name, where, reason, Severity.WARNING, rule, namespace=namespace)
+                Problem(
+                    file=file,
+                    kind=body["kind"],
+                    name=name,
+                    path=where,
+                    reason=reason,
+                    severity=Severity.WARNING,
+                    rule=rule,
+                    namespace=namespace,
+                )
             )
             del env[index]
     return body, tuple(problems)

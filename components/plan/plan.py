@@ -227,7 +227,11 @@ def _planned(manifests: Manifests, environment: Environment, running: RunningFle
         problems += environment.cloud.check_scaling(cloud_groups, installed, environment.file)
         problems += environment.cloud.check_charts(cloud_groups, installed, environment.file)
     watched = has_prometheus(needed, environment)
-    monitoring = monitoring_objects(chain, fleet, groups, environment, door, starts) if watched else ()
+    monitoring = (
+        monitoring_objects(chain, fleet, groups=groups, environment=environment, door=door, starts=starts)
+        if watched
+        else ()
+    )
     problems += check_scraper(environment, monitored=bool(monitoring))
     problems += check_existing(chain, monitoring, environment)
     planned = Plan(

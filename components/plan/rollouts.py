@@ -67,4 +67,11 @@ def scaling_of(body: Object, old: Object, replicas: int, before: int, room: int 
 
 
 def _rollout(course: Course) -> Rollout:
-    return Rollout(course.restarted, course.short, course.extra, course.waves, course.stuck, course.left)
+    return Rollout(
+        replicas=course.restarted,
+        short=course.short,
+        extra=course.extra,
+        waves=course.waves,
+        stuck=course.stuck,
+        left=course.left,
+    )

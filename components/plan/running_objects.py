@@ -104,7 +104,7 @@ def malformed(body: Object, file: str) -> tuple[Problem, ...]:
 
     def problem(path: str, reason: str) -> None:
         namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
-        found.append(Problem(file, 0, kind.kind, name, path, reason, namespace=namespace))
+        found.append(Problem(file=file, kind=kind.kind, name=name, path=path, reason=reason, namespace=namespace))
 
     def check(model: type[ApiModel], value: Json, outer: tuple[str, ...], *, skip: int = 0) -> None:
         try:
@@ -329,7 +329,7 @@ def loaded(
     except ValidationError as error:
         namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
         return None, tuple(
-            Problem(file, 0, kind.kind, name, field_path(path), reason, namespace=namespace)
+            Problem(file=file, kind=kind.kind, name=name, path=field_path(path), reason=reason, namespace=namespace)
             for path, reason in explain(error, kind)
         )
     return LoadedResource(resource, kind, file, line, location), ()

@@ -79,7 +79,7 @@ def written_scalers(others: Sequence[OtherObject], environment: Environment) -> 
         body = in_namespace(as_written(other.value), environment.options.namespace)
         removed = REMOVED_HPAS.get(str(body["apiVersion"]))
         wrong = (
-            (Problem(other.file, 0, "", "", "apiVersion", _removed(str(body["apiVersion"]), removed)),)
+            (Problem(file=other.file, path="apiVersion", reason=_removed(str(body["apiVersion"]), removed)),)
             if removed
             else malformed(body, other.file)
         )

@@ -97,7 +97,14 @@ def _page_metric(row: Mapping[str, Any], bounds: Mapping[str, Bounds]) -> PageMe
     else:
         parts = (((), row["value"]),)
     own_bounds = bounds[row["bounds"]] if "bounds" in row else ()
-    return PageMetric(row["name"], parts, row["type"], row["help"], own_bounds, row.get("alone", False))
+    return PageMetric(
+        name=row["name"],
+        parts=parts,
+        type=row["type"],
+        help=row["help"],
+        bounds=own_bounds,
+        alone=row.get("alone", False),
+    )
 
 
 def _bounds(row: Any, context: int) -> Bounds:  # noqa: ANN401  a list, or a rule (``pages.yaml``)

@@ -161,7 +161,15 @@ def planned_text(text: TokenText, natural: int, max_tokens: int, stops: tuple[st
     index, stop = min(matches)
     sent, length = _tokens_within(text, index)
     tokens, _ = _tokens_within(text, index + len(stop) - 1)
-    return PlannedText(text, tokens + 1, "stop", sent, searched[length:index], stop, max_tokens)
+    return PlannedText(
+        text=text,
+        tokens=tokens + 1,
+        finish="stop",
+        sent=sent,
+        rest=searched[length:index],
+        stop=stop,
+        max_tokens=max_tokens,
+    )
 
 
 def _tokens_within(text: TokenText, characters: int) -> tuple[int, int]:

@@ -120,8 +120,31 @@ def load(
 
     check_files(save or ())
     lengths = Lengths(inputs.tokens("--input-tokens", input_tokens), inputs.tokens("--output-tokens", output_tokens))
-    requests = _parse_load(_Profile(rate, duration, arrivals, burst, users, think, lengths, seed), trace)
-    target = LoadTargetOptions(model, url, stack, cwd, door, follow, not completions, whole, timeout, key_env)
+    requests = _parse_load(
+        _Profile(
+            rate=rate,
+            duration=duration,
+            arrivals=arrivals,
+            burst=burst,
+            users=users,
+            think=think,
+            lengths=lengths,
+            seed=seed,
+        ),
+        trace,
+    )
+    target = LoadTargetOptions(
+        model=model,
+        url=url,
+        stack=stack,
+        cwd=cwd,
+        door=door,
+        follow=follow,
+        chat=not completions,
+        whole=whole,
+        timeout=timeout,
+        key_env=key_env,
+    )
     result = run_load(target, requests)
     write(result, save or (), output)
     if not result.clients.answered:
@@ -152,4 +175,6 @@ def _parse_load(profile: _Profile, trace: Path | None) -> "Load":
     expected = (rate.first + rate.last) / 2 * seconds
     if expected > _MAX_REQUESTS:
         raise UserError(f"--rate: {expected:,.0f} requests are more than {_MAX_REQUESTS:,}; lower it", 2)
-    return planned(rate, seconds, profile.arrivals, profile.burst, profile.lengths, profile.seed)
+    return planned(
+        rate, seconds, arrivals=profile.arrivals, burst=profile.burst, lengths=profile.lengths, seed=profile.seed
+    )

@@ -66,7 +66,7 @@ def run(target: LoadTarget, load: Load, key: str, watch: Watch, watched: Watched
     """
     tally = Tally()
     try:
-        asyncio.run(_run(target, load, key, watch, tally, watched))
+        asyncio.run(_run(target, load, key=key, watch=watch, tally=tally, watched=watched))
     except KeyboardInterrupt:
         return tally, False
     return tally, True
@@ -90,7 +90,7 @@ async def _run(target: LoadTarget, load: Load, key: str, watch: Watch, tally: Ta
             return time.monotonic() - begin
 
         def send_request(request: DueRequest) -> Coroutine[Any, Any, None]:
-            return send(session, target, request, next(numbers), clock, tally)
+            return send(session, target, request=request, number=next(numbers), clock=clock, tally=tally)
 
         async def report_progress() -> None:
             while True:
@@ -168,7 +168,7 @@ def put_load(
         simulated: Whether a simulated engine answers: then ``engine`` of the result has its own times.
     """
     lengths = Lengths(Range(input_tokens, input_tokens), Range(output_tokens, output_tokens))
-    requests = planned(Range(rate, rate), seconds, Arrivals.POISSON, 1, lengths, seed)
+    requests = planned(Range(rate, rate), seconds, arrivals=Arrivals.POISSON, burst=1, lengths=lengths, seed=seed)
     target = LoadTarget(url.rstrip("/"), model, chat=True, whole=False, timeout=timeout, simulated=simulated)
     tally, _ = run(target, requests, key, lambda _seconds, _tally: None)
     return summary(tally)

@@ -133,7 +133,13 @@ def run_load(options: LoadTargetOptions, load: Load) -> LoadResult:
     model = options.of_stack()
     if model:
         target = LoadTarget(
-            model.url, model.model, options.chat, options.whole, timeout, model.authority, simulated=True
+            url=model.url,
+            model=model.model,
+            chat=options.chat,
+            whole=options.whole,
+            timeout=timeout,
+            authority=model.authority,
+            simulated=True,
         )
         watched = Watched(FleetRecord(model.control, model.titles), after)
     else:

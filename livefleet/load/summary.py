@@ -20,12 +20,12 @@ _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
 class Percentiles:
     """Mean and percentiles in seconds; None without values."""
 
-    mean: float | None
-    p50: float | None
-    p90: float | None
-    p95: float | None
-    p99: float | None
-    most: float | None
+    mean: float | None = None
+    p50: float | None = None
+    p90: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+    most: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +148,9 @@ def spread(values: Iterable[float]) -> Percentiles:
     """Return mean and percentiles by the nearest-rank method."""
     ordered = sorted(values)
     if not ordered:
-        return Percentiles(None, None, None, None, None, None)
+        return Percentiles()
     p50, p90, p95, p99 = (ordered[max(math.ceil(percent * len(ordered) / 100), 1) - 1] for percent in PERCENTILES)
-    return Percentiles(math.fsum(ordered) / len(ordered), p50, p90, p95, p99, ordered[-1])
+    return Percentiles(mean=math.fsum(ordered) / len(ordered), p50=p50, p90=p90, p95=p95, p99=p99, most=ordered[-1])
 
 
 def _intervals(tally: Tally, outcomes: Sequence[RequestOutcome], seconds: float, step: int) -> Iterable[Stretch]:

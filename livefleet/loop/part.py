@@ -54,7 +54,9 @@ class LoopPart:
         folder.write_addresses(self.name, prometheus=url)
         with Kube.from_kubeconfig(folder.kubeconfig) as kube:
             try:
-                adapter.start_adapter(programs["adapter"], folder, kube, fleet.rules, url, progress)
+                adapter.start_adapter(
+                    programs["adapter"], folder, kube=kube, rules=fleet.rules, prometheus=url, progress=progress
+                )
             except (UserError, KubeError) as error:
                 self._withdraw(folder)
                 raise UserError(f"autoscalers will not scale: {error}") from None

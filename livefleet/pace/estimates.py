@@ -111,7 +111,9 @@ def _on_accelerators(node: Instance, planned: MemoryCase) -> TokenPace | None:
     flops = speed.flops8 if (case.weights_dtype or case.shape.dtype) in _EIGHT_BITS else speed.flops
     batch = (case.requests or _table()["usual_batch"]) * case.parallel.data
     chunk = case.tokens_at_a_time(verdict.context or _usual_tokens(case))
-    bounds = TokenPace(0.0, 0.0, 0.0, batch, _cache_tokens(verdict), max(1, chunk))
+    bounds = TokenPace(
+        alpha=0.0, beta=0.0, prefill=0.0, batch=batch, cache_tokens=_cache_tokens(verdict), chunk=max(1, chunk)
+    )
     return from_roofline(work, speed.bandwidth, flops, efficiency(fast_links=speed.nvlink >= _NVLINK4), bounds)
 
 

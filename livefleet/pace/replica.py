@@ -276,7 +276,14 @@ class EngineReplica:
         ends = [(last, other.prompt + other.wanted) for last, _, other in self._answering]
         cached = self._read + self._steps * len(self._answering)
         forecast = Forecast(
-            self.pace, certain, self._step + self._steps, ends, cached, self._filling, self._left, self._waiting
+            pace=self.pace,
+            at=certain,
+            step=self._step + self._steps,
+            ends=ends,
+            cached=cached,
+            filling=self._filling,
+            left=self._left,
+            waiting=self._waiting,
         )
         estimate = forecast.due(job, tokens)
         if self._waiting or self._filling:

@@ -206,7 +206,17 @@ class PodRuntime:
         pace = workload.pace_on(instance_type)
         replica = EngineReplica(pace, workload.queue, self._answers())
         ip = pod["status"]["podIP"]
-        live = LivePod(workload, meta["name"], meta["uid"], ip, node, instance_type, pace, replica, self._answers)
+        live = LivePod(
+            workload=workload,
+            name=meta["name"],
+            uid=meta["uid"],
+            ip=ip,
+            node=node,
+            instance_type=instance_type,
+            pace=pace,
+            replica=replica,
+            clock=self._answers,
+        )
         serving = ServingPod(live, self._engine, self.route)
         self.serving[meta["uid"]] = serving
         await serving.open(self._hub)

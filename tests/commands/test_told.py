@@ -6,7 +6,10 @@ import pytest
 from components.contract.problems import Problem, Severity
 from components.resources.serving.arguments import InvalidArguments, log_warnings, report
 
-PROBLEMS = [Problem("a.yaml", 1, "K", "n", "spec", str(each), each) for each in Severity]
+PROBLEMS = [
+    Problem(file="a.yaml", line=1, kind="K", name="n", path="spec", reason=str(each), severity=each)
+    for each in Severity
+]
 
 
 @pytest.fixture

@@ -304,7 +304,7 @@ def test_paths_look_as_in_kubernetes() -> None:
 
 
 def test_a_problem_as_a_line_and_as_data() -> None:
-    problem = Problem("f", 1, "K", "n", "p", "r")
+    problem = Problem(file="f", line=1, kind="K", name="n", path="p", reason="r")
     assert str(problem) == "f:1: K/n: p: r"
     assert problem.as_dict()["severity"] == "error"
 

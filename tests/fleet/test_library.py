@@ -25,7 +25,7 @@ def booster() -> Rendered:
 
 
 def unread(kind: str, name: str, severity: Severity = Severity.ERROR) -> tuple[Problem, ...]:
-    return (Problem("a.yaml", 1, kind, name, "spec", "is wrong", severity),)
+    return (Problem(file="a.yaml", line=1, kind=kind, name=name, path="spec", reason="is wrong", severity=severity),)
 
 
 class TestWorkloads:

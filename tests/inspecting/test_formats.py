@@ -101,7 +101,11 @@ def closed(schema: Any) -> Any:
 
 @pytest.mark.parametrize(
     "inspection",
-    [whole(), inspect(ClusterSnapshot()), inspect(ClusterSnapshot(), [Problem("a.yaml", 1, "", "", "", "no YAML")])],
+    [
+        whole(),
+        inspect(ClusterSnapshot()),
+        inspect(ClusterSnapshot(), [Problem(file="a.yaml", line=1, path="", reason="no YAML")]),
+    ],
     ids=["models", "empty", "unreadable"],
 )
 def test_the_document_follows_its_schema(inspection: Inspection) -> None:

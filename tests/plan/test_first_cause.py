@@ -81,5 +81,8 @@ def test_no_error_is_lost_and_no_field_without_one_is_silent(problems: list[Prob
 @pytest.mark.parametrize(("path", "left"), [("", len(Severity)), ("spec", len(Severity)), ("spec.a", 1)])
 def test_a_resource_as_a_whole_is_no_field(path: str, left: int) -> None:
     """Two things that are wrong with a resource need not have to do with each other."""
-    found = [Problem("a.yaml", 1, "K", "a", path, severity.value, severity) for severity in Severity]
+    found = [
+        Problem(file="a.yaml", line=1, kind="K", name="a", path=path, reason=severity.value, severity=severity)
+        for severity in Severity
+    ]
     assert len(list(root_causes(found))) == left

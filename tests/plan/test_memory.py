@@ -167,7 +167,7 @@ def test_what_is_not_checked_is_no_finding(tmp_path: Path) -> None:
 
 
 def test_what_the_settings_say_wrong_is_a_problem_of_the_plan(tmp_path: Path) -> None:
-    wrong = Problem("Pulumi.dev.yaml", 0, "", "", "modelShapes.x.config", "none.json: cannot be read")
+    wrong = Problem(file="Pulumi.dev.yaml", path="modelShapes.x.config", reason="none.json: cannot be read")
     (tmp_path / "m.yaml").write_text(SET.format(model=QWEN, type="g6.2xlarge", context=8192), encoding="utf-8")
     planned = plan(load([tmp_path / "m.yaml"]), Environment(shapes=KnownShapes(problems=(wrong,))))
     assert wrong in planned.problems

@@ -75,9 +75,9 @@ def test_a_text_that_only_libyaml_reads(tmp_path: Path) -> None:
 
 def test_only_settings_are_located(tmp_path: Path) -> None:
     (tmp_path / "Pulumi.dev.yaml").write_text(TEXT)
-    of_manifest = Problem("models.yaml", 3, "OpenModel", "m", "spec", "is wrong")
-    of_file = Problem("prices.yaml", 0, "", "", "date", "is wrong")
-    of_setting = Problem("Pulumi.dev.yaml", 0, "", "", "cloud", "is wrong")
+    of_manifest = Problem(file="models.yaml", line=3, kind="OpenModel", name="m", path="spec", reason="is wrong")
+    of_file = Problem(file="prices.yaml", path="date", reason="is wrong")
+    of_setting = Problem(file="Pulumi.dev.yaml", path="cloud", reason="is wrong")
     manifest, file, setting = StackFile("Pulumi.dev.yaml", tmp_path).located([of_manifest, of_file, of_setting])
     assert (manifest, file) == (of_manifest, of_file)
     assert str(setting).startswith("Pulumi.dev.yaml:2: inference-platform:cloud: is wrong")

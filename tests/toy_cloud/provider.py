@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from components.contract.findings.ids import RuleId
-from components.contract.problems import Problem, Severity
+from components.contract.problems import Problem
 from components.fleet.cloud import Cloud, CloudProvider, NodePlan
 from components.fleet.downloads import Download
 from components.fleet.images import PullThroughCache
@@ -248,7 +248,7 @@ class ToyEnvironment:
         problems = []
         if large > self.most_large:
             reason = f"{REGION} has {self.most_large} nodes of type toy-large, and the models need {large}"
-            problems.append(Problem(file, 0, "", "", "nodes", reason, Severity.ERROR, rule=RuleId.NODES_PENDING))
+            problems.append(Problem(file=file, path="nodes", reason=reason, rule=RuleId.NODES_PENDING))
         return groups, problems
 
     def check_volumes(self, fleet: Fleet, others: Sequence[str], file: str) -> Iterator[Problem]:

@@ -183,7 +183,16 @@ def adopt(
 
     if family and family not in adopting_families():
         raise WorkbenchError(f"--family: must be one of {', '.join(adopting_families())}, found {family!r}", 2)
-    source = AwsSource(aws, terraform, eksctl, cloudformation or (), region, profile, cluster_name, owned or ())
+    source = AwsSource(
+        cluster=aws,
+        terraform=terraform,
+        eksctl=eksctl,
+        cloudformation=cloudformation or (),
+        region=region,
+        profile=profile,
+        name=cluster_name,
+        own=owned or (),
+    )
     source.check()
     if context and not kubeconfig:
         kubeconfig = _default_kubeconfig()
@@ -200,7 +209,14 @@ def adopt(
     writing = Writing(folder, stack, dry_run, force, output)
     if kubeconfig:
         access = _access(folder, kubeconfig, context, cluster_name or stack)
-        _adopt_cluster(Connection(kubeconfig, context), namespaces or (), family, source, access, writing)
+        _adopt_cluster(
+            Connection(kubeconfig, context),
+            namespaces or (),
+            family=family,
+            source=source,
+            access=access,
+            writing=writing,
+        )
         return
     read = None
     if given:
@@ -266,7 +282,14 @@ def _adopt_cluster(
         if source.options:
             aws, access = source.settings(inventory, snapshot), {}
         read = read_adoption(kube, snapshot, family, aws.values if aws else {})
-    _finish(replace(read, notes=(*notes, *read.notes)), access, aws, writing, connection, existing)
+    _finish(
+        replace(read, notes=(*notes, *read.notes)),
+        access,
+        aws=aws,
+        writing=writing,
+        connection=connection,
+        existing=existing,
+    )
 
 
 def _finish(
@@ -319,7 +342,7 @@ def _finish(
         owns=is_written and owns,
         on_aws=bool(aws),
     )
-    _print_report(adoption, notes, aws, read, files, writing, steps)
+    _print_report(adoption, notes, aws=aws, read=read, files=files, writing=writing, steps=steps)
     if adoption.problems:
         raise WorkbenchError("the project has problems; see the report")
 

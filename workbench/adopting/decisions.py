@@ -149,7 +149,9 @@ def decide(
         for problem in (*planned.problems, *(entry.problem for entry in planned.ignored))
         if problem.rule == RuleId.CHARACTER_UNSEEN and problem.severity is Severity.WARNING
     )
-    return Adoption(ordered, imports, omitted, unknown, foreign, warnings)
+    return Adoption(
+        decisions=ordered, imports=imports, omitted=omitted, unknown=unknown, problems=foreign, warnings=warnings
+    )
 
 
 def _first_decision(candidate: AdoptableObject, family: str) -> Decision:

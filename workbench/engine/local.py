@@ -211,7 +211,14 @@ class LocalEngine:
             secrets=project.secrets,
             existing=self._options.existing,
         )
-        run = Run(project.name, project.stack, preview, project.config, project.secret_keys, project.secrets)
+        run = Run(
+            project=project.name,
+            stack=project.stack,
+            preview=preview,
+            config=project.config,
+            secret_keys=project.secret_keys,
+            secrets=project.secrets,
+        )
         try:
             with stand_ins.followed() if stand_ins else nullcontext():
                 exports = run_program(self._program, Monitor(graph, stand_ins), run)

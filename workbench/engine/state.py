@@ -69,9 +69,17 @@ def values_of(row: StateRow) -> tuple[str, ...]:
         "replacedBy": row.replaced_by,
     }
     return (
-        row.urn, row.type, row.parent, row.provider, row.cluster, row.uid, row.intent.value,
-        json.dumps(row.inputs), json.dumps(row.dependencies), json.dumps(options),
-    )  # fmt: skip
+        row.urn,
+        row.type,
+        row.parent,
+        row.provider,
+        row.cluster,
+        row.uid,
+        row.intent.value,
+        json.dumps(row.inputs),
+        json.dumps(row.dependencies),
+        json.dumps(options),
+    )
 
 
 def row_in(columns: Sequence[object]) -> StateRow:
@@ -104,9 +112,21 @@ def row_in(columns: Sequence[object]) -> StateRow:
     urns = [options.get(name, "") for name in ("deletedWith", "replacedBy")]
     _check(_are_strings(urns), "deletedWith and replacedBy must be URNs")
     return StateRow(
-        urn, type_, parent, provider, cluster, uid, Intent(intent), inputs, tuple(dependencies),
-        protect=flags[0], retain=flags[1], adopted=flags[2], deleted_with=urns[0], replaced_by=urns[1],
-    )  # fmt: skip
+        urn=urn,
+        type=type_,
+        parent=parent,
+        provider=provider,
+        cluster=cluster,
+        uid=uid,
+        intent=Intent(intent),
+        inputs=inputs,
+        dependencies=tuple(dependencies),
+        protect=flags[0],
+        retain=flags[1],
+        adopted=flags[2],
+        deleted_with=urns[0],
+        replaced_by=urns[1],
+    )
 
 
 def _check(is_valid: object, requirement: str) -> None:

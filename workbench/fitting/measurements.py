@@ -67,7 +67,7 @@ class Benchmarks:
 
     def add_problem(self, file: str, line: int, path: str, reason: str) -> None:
         """Add an error."""
-        self.problems.append(Problem(file, line, "", "", path, reason))
+        self.problems.append(Problem(file=file, line=line, path=path, reason=reason))
 
     def note_failures(self, place: str, failed: float | None, completed: float | None) -> None:
         """Note failed requests, if they are more than 1 % of the completed ones."""

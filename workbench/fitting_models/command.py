@@ -143,7 +143,15 @@ def fit(
     if settings.title and (settings.stack or sys.stderr.isatty()):
         print_to_stderr([settings.title])
     question = settings.applied_to(
-        _question(given, engine, max_len, users, quantization, arg, region or settings.region)
+        _question(
+            given,
+            engine,
+            max_len=max_len,
+            users=users,
+            quantization=quantization,
+            args=arg,
+            region=region or settings.region,
+        )
     )
     if problem := context_problem(question):
         raise WorkbenchError(f"--max-len: {problem}", 2)
@@ -190,14 +198,14 @@ def _question(
     if region and not is_region(region):
         raise WorkbenchError(f"--region: must be a region such as us-east-1, found {region!r}", 2)
     return FitQuestion(
-        given.name,
-        serving,
-        region or default_provider().prices.region,
-        given.known,
-        max_len,
-        quantization,
-        split_args(args or ()),
-        users,
+        model=given.name,
+        serving=serving,
+        region=region or default_provider().prices.region,
+        known=given.known,
+        context=max_len,
+        quantization=quantization,
+        args=split_args(args or ()),
+        users=users,
     )
 
 

@@ -53,4 +53,6 @@ def speed_of(option: "FitOption", users: int | None) -> GenerationSpeed | None:
     step = estimate.pace.step(each, cached=each * option.verdict.context)
     tokens = option.replicas * each / step
     low, high = tokens / estimate.slower, tokens * estimate.faster
-    return GenerationSpeed(each, tokens, low, high, estimate.faster, estimate.slower)
+    return GenerationSpeed(
+        users=each, tokens=tokens, low=low, high=high, faster=estimate.faster, slower=estimate.slower
+    )

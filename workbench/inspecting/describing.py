@@ -113,9 +113,9 @@ def described_pods(root: Object, row: Mapping[str, Any], snapshot: ClusterSnapsh
         for key, entry in _entries(root, part):
             groups = [each for each in _items(value_at(entry, part.get("groups", ""))) if isinstance(each, dict)]
             if len(groups) > 1:
-                yield from _of_groups(root, row, part, entry, engine, groups)
+                yield from _of_groups(root, row, part=part, entry=entry, engine=engine, groups=groups)
                 continue
-            pods = _described(root, row, part, key, entry, engine, snapshot)
+            pods = _described(root, row, part=part, key=key, entry=entry, engine=engine, snapshot=snapshot)
             if pods is not None:
                 yield pods
                 if part.get("container") and "each" not in part:
@@ -167,7 +167,9 @@ def _described(
     parallel = value_at(root, part.get("parallel", "")) or {}
     degrees = {name: value for name, value in parallel.items() if isinstance(value, int)}
     is_decided = "serve" in row and bool(engine)
-    return DescribedPods(body, path, role, engine or server, degrees, is_decided)
+    return DescribedPods(
+        body=body, path=path, role=role, engine=engine or server, degrees=degrees, is_decided=is_decided
+    )
 
 
 def _of_groups(

@@ -47,16 +47,15 @@ def check_pools(
         _, kind, namespace, model = serving.identity
         for label, grace in sorted(short.items()):
             yield Problem(
-                snapshot.source,
-                0,
-                kind,
-                model,
-                "",
-                f"its pods have {grace} seconds to finish their requests (terminationGracePeriodSeconds), but "
+                file=snapshot.source,
+                kind=kind,
+                name=model,
+                path="",
+                reason=f"its pods have {grace} seconds to finish their requests (terminationGracePeriodSeconds), but "
                 f"{_POOL} {label[1]} deletes a node {duration_text(limits[label])} after its drain begins "
                 "(terminationGracePeriod), so that longer requests are cut off; set that to at least "
                 f"{grace}s",
-                Severity.WARNING,
-                RuleId.DRAIN_SHORT,
-                namespace,
+                severity=Severity.WARNING,
+                rule=RuleId.DRAIN_SHORT,
+                namespace=namespace,
             )

@@ -77,13 +77,13 @@ def _node(body: Object) -> ClusterNode:
     status = body.get("status") or {}
     offered: Mapping[str, Any] = status.get("allocatable") or status.get("capacity") or {}
     return ClusterNode(
-        body["metadata"]["name"],
-        next((labels[label] for label in TYPE_LABELS if label in labels), ""),
-        next((labels[label] for label in _REGION_LABELS if label in labels), ""),
-        capacity_in(labels),
-        labels,
-        {str(key): parse_quantity(value) for key, value in offered.items() if is_quantity(value)},
-        tuple(
+        name=body["metadata"]["name"],
+        instance_type=next((labels[label] for label in TYPE_LABELS if label in labels), ""),
+        region=next((labels[label] for label in _REGION_LABELS if label in labels), ""),
+        capacity=capacity_in(labels),
+        labels=labels,
+        offered={str(key): parse_quantity(value) for key, value in offered.items() if is_quantity(value)},
+        taints=tuple(
             {"key": str(taint.get("key")), "value": str(taint.get("value") or ""), "effect": str(taint.get("effect"))}
             for taint in (body.get("spec") or {}).get("taints") or ()
             if taint.get("effect") in _REPELLING

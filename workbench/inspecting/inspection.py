@@ -219,13 +219,13 @@ def _inspected(
         _model(
             serving,
             snapshot,
-            planned,
-            nodes,
+            planned=planned,
+            nodes=nodes,
             # Nothing is known of what only holds accelerators, so that nothing is judged.
-            tuple(by_model.get(serving.identity, ())) if serving.is_known else (),
-            releases,
-            scalers,
-            bill,
+            findings=tuple(by_model.get(serving.identity, ())) if serving.is_known else (),
+            releases=releases,
+            scalers=scalers,
+            bill=bill,
         )
         for serving in served
     )
@@ -516,7 +516,9 @@ def _missing_prerequisites(planned: Plan) -> Iterator[Problem]:
             )
             rule = RuleId.PREREQUISITES_MISSING
             if item is None:
-                yield Problem(planned.environment.file, 0, "", "", "", text, Severity.WARNING, rule)
+                yield Problem(
+                    file=planned.environment.file, path="", reason=text, severity=Severity.WARNING, rule=rule
+                )
             else:
                 yield item.source.problem("", text, rule=rule)
 

@@ -208,7 +208,22 @@ def _unknown(serving: Serving, ready: int | None) -> Part:
     desired = replicas if isinstance(replicas, int) else 1
     row = row_of(serving.resource)
     engine = engine_named_by(serving.resource, row) if row else ""
-    return Part(title, "", engine, "", "", (), 1, 1, 1, 1, "", 0, desired, ready)
+    return Part(
+        title=title,
+        role="",
+        engine=engine,
+        version="",
+        image="",
+        models=(),
+        tensor=1,
+        pipeline=1,
+        data=1,
+        pods=1,
+        resource="",
+        accelerators=0,
+        desired=desired,
+        ready=ready,
+    )
 
 
 def _degrees(line: CommandLine | None) -> tuple[int | None, int | None, int | None]:

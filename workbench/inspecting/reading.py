@@ -64,12 +64,12 @@ def read_kinds() -> tuple[ReadKind, ...]:
     ]
     of_families = [
         ReadKind(
-            kind.kind,
-            kind.plural,
-            (kind.api_version,),
-            kind.namespaced,
-            f"resources of kind {kind.kind}",
-            kind.crd_name if kind.releases.names else "",
+            kind=kind.kind,
+            plural=kind.plural,
+            apis=(kind.api_version,),
+            namespaced=kind.namespaced,
+            tells=f"resources of kind {kind.kind}",
+            crd=kind.crd_name if kind.releases.names else "",
         )
         for kind in kinds()
     ]
@@ -93,15 +93,15 @@ def read_cluster(kube: Kube, namespaces: Sequence[str] = ()) -> ClusterSnapshot:
     if reader.malformed and not reader.lists:
         raise WorkbenchError(f"{kube.server} cannot be read: {reader.malformed[0].message}")
     return ClusterSnapshot(
-        without_duplicates(reader.objects),
-        tuple(dict.fromkeys(reader.missing)),
-        tuple(sorted(reader.absent)),
-        tuple(reader.definitions),
-        reader.version(),
-        kube.server,
-        reader.namespaces,
-        reader.api_groups(),
-        tuple(problem_of(malformed, kube.server) for malformed in dict.fromkeys(reader.unread)),
+        objects=without_duplicates(reader.objects),
+        missing=tuple(dict.fromkeys(reader.missing)),
+        absent=tuple(sorted(reader.absent)),
+        definitions=tuple(reader.definitions),
+        server_version=reader.version(),
+        source=kube.server,
+        namespaces=reader.namespaces,
+        api_groups=reader.api_groups(),
+        unread=tuple(problem_of(malformed, kube.server) for malformed in dict.fromkeys(reader.unread)),
     )
 
 
@@ -116,7 +116,7 @@ def _templates_of(body: Object) -> list[Mapping[str, Any]]:
 def problem_of(malformed: MalformedObject, server: str) -> Problem:
     """Return an object that cannot be read as a problem of its server."""
     kind, namespace, name, path, reason = malformed
-    return Problem(server, 0, kind, name, path, reason, namespace=namespace)
+    return Problem(file=server, kind=kind, name=name, path=path, reason=reason, namespace=namespace)
 
 
 @dataclass(slots=True)
@@ -141,7 +141,17 @@ class _ClusterReader:
             try:
                 items = self._list(api_version, kind.kind, namespace)
             except KubeError as error:
-                self._lack(error, Missing("list", group, kind.plural, namespace, error.message, kind.tells))
+                self._lack(
+                    error,
+                    Missing(
+                        verb="list",
+                        group=group,
+                        resource=kind.plural,
+                        namespace=namespace,
+                        reason=error.message,
+                        tells=kind.tells,
+                    ),
+                )
                 continue
             self.lists += 1
             # The server leaves out apiVersion and kind in the items of lists of built-in kinds.
@@ -171,7 +181,12 @@ class _ClusterReader:
                     tells = "variables of servers, and models that they name"
                     # One right for all of a namespace, whichever was refused.
                     reason = f"cannot get {name}" if error.status == http.HTTPStatus.FORBIDDEN else error.message
-                    self._lack(error, Missing("get", "", plural, namespace, reason, tells))
+                    self._lack(
+                        error,
+                        Missing(
+                            verb="get", group="", resource=plural, namespace=namespace, reason=reason, tells=tells
+                        ),
+                    )
 
     def _served(self, kind: ReadKind) -> str | None:
         """Return the API version in which the server has a kind; None if it has none of them."""
@@ -182,7 +197,17 @@ class _ClusterReader:
                 continue
             except KubeError as error:
                 group = api_version.rpartition("/")[0]
-                self._lack(error, Missing("get", group, kind.plural, "", error.message, kind.tells))
+                self._lack(
+                    error,
+                    Missing(
+                        verb="get",
+                        group=group,
+                        resource=kind.plural,
+                        namespace="",
+                        reason=error.message,
+                        tells=kind.tells,
+                    ),
+                )
                 return None
             return api_version
         self.absent.add(kind.title)
@@ -212,7 +237,17 @@ class _ClusterReader:
             except KubeError:
                 continue
             reason = f"is served as {api_version}, and only {' and '.join(kind.apis)} can be read"
-            self.missing.append(Missing("list", group, kind.plural, "", reason, kind.tells, denied=False))
+            self.missing.append(
+                Missing(
+                    verb="list",
+                    group=group,
+                    resource=kind.plural,
+                    namespace="",
+                    reason=reason,
+                    tells=kind.tells,
+                    denied=False,
+                )
+            )
             return
 
     def _list(self, api_version: str, kind: str, namespace: str) -> list[Object]:
@@ -236,7 +271,9 @@ class _ClusterReader:
                 group = api_version.rpartition("/")[0]
                 # One right for all definitions, whichever was refused.
                 reason = f"cannot get {name}" if error.status == http.HTTPStatus.FORBIDDEN else error.message
-                self._lack(error, Missing("get", group, plural, "", reason, tells))
+                self._lack(
+                    error, Missing(verb="get", group=group, resource=plural, namespace="", reason=reason, tells=tells)
+                )
 
     def _lack(self, error: KubeError, missing: Missing) -> None:
         if isinstance(error, MalformedResponseError):
@@ -305,7 +342,7 @@ def read_texts(
                     if not faults and (body["apiVersion"], body["kind"]) != _SECRETS:
                         objects.append(_in_namespace(normalized(body), namespace))
         except YamlError as error:
-            problems.append(Problem(name, error.line, "", "", "", error.reason))
+            problems.append(Problem(file=name, line=error.line, path="", reason=error.reason))
     return ClusterSnapshot(without_duplicates(objects), source=", ".join(names)), problems
 
 

@@ -217,7 +217,16 @@ def _serving(root: Object, owned: Sequence[Object], snapshot: ClusterSnapshot) -
     project = row["project"] if row else kind.releases.project if kind else ""
     described = () if workloads or row is None else tuple(described_pods(root, row, snapshot))
     known = bool(family or workloads) or describes_models(root)
-    return Serving(root, family, project, workloads, pods, described, owner_of(root, project), is_known=known)
+    return Serving(
+        resource=root,
+        family=family,
+        project=project,
+        workloads=workloads,
+        pods=pods,
+        described=described,
+        owner=owner_of(root, project),
+        is_known=known,
+    )
 
 
 def _by_pods(snapshot: ClusterSnapshot, covered: set[Identity]) -> Iterator[Serving]:
@@ -246,7 +255,17 @@ def _by_pods(snapshot: ClusterSnapshot, covered: set[Identity]) -> Iterator[Serv
         body = workload_of(top, template, len(pods))
         owner = owner_of(top) if is_read else ManagedBy("controller", f"{top['kind']}/{top['metadata']['name']}")
         known, described = any(server_of_pod(pod) for pod in pods), (DescribedPods(body, "spec.containers"),)
-        yield Serving(top, "", "", (), tuple(pods), described, owner, is_read, is_known=known)
+        yield Serving(
+            resource=top,
+            family="",
+            project="",
+            workloads=(),
+            pods=tuple(pods),
+            described=described,
+            owner=owner,
+            is_read=is_read,
+            is_known=known,
+        )
 
 
 def _matches(key: str, label: str) -> bool:

@@ -48,15 +48,14 @@ def check_monitors(snapshot: ClusterSnapshot, pods: Mapping[str, list[Mapping[st
             reason = f"is selected by no Prometheus ({'; '.join(selectors)})"
             remedy = "add the labels that one of them selects by"
         yield Problem(
-            snapshot.source,
-            0,
-            "PodMonitor",
-            str(metadata["name"]),
-            field,
-            f"{reason}, so that the metrics of its pods are not scraped; {remedy}",
-            Severity.WARNING,
-            RuleId.METRICS_UNSCRAPED,
-            namespace,
+            file=snapshot.source,
+            kind="PodMonitor",
+            name=str(metadata["name"]),
+            path=field,
+            reason=f"{reason}, so that the metrics of its pods are not scraped; {remedy}",
+            severity=Severity.WARNING,
+            rule=RuleId.METRICS_UNSCRAPED,
+            namespace=namespace,
         )
 
 

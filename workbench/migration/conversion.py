@@ -117,7 +117,14 @@ def _convert_family(
     batch = Batch(list(own), others, price=price)
     releases = family.releases
     steps = family.steps() if isinstance(family, Migrating) else ()
-    migrate(batch, kinds, releases, steps, origin or origin_of(own, kinds, releases, target), target)
+    migrate(
+        batch,
+        kinds,
+        releases=releases,
+        steps=steps,
+        origin=origin or origin_of(own, kinds, releases, target),
+        target=target,
+    )
     converted.losses += batch.losses
     converted.notes += batch.notes
     if lossy:

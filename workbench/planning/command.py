@@ -188,7 +188,14 @@ def plan(
     simulation = TrafficSimulation.of(trace, share, scale)
     files_below = seen_from(folder, paths or ())
     unbuilt: list[str] = []
-    stackless = _stackless(files_below, chosen.name, cluster, region, namespace, parse_releases(release))
+    stackless = _stackless(
+        files_below,
+        chosen.name,
+        cluster=cluster,
+        region=region,
+        namespace=namespace,
+        releases=parse_releases(release),
+    )
     if stackless:
         head, other = _stackless_snapshots(folder, stackless, base, simulation)
     else:
@@ -265,7 +272,14 @@ def _stackless(
         raise WorkbenchError("--region needs --cluster eks", 2)
     if region is not None and not re.fullmatch(_REGION, region):
         raise WorkbenchError(f"--region: must be an AWS region such as {_DEFAULT_REGION}, found {region!r}", 2)
-    return StacklessPlan(tuple(paths), kind, region or _DEFAULT_REGION, namespace or "", releases or {}, stack)
+    return StacklessPlan(
+        paths=tuple(paths),
+        cluster=kind,
+        region=region or _DEFAULT_REGION,
+        namespace=namespace or "",
+        releases=releases or {},
+        stack=stack,
+    )
 
 
 def _stackless_snapshots(

@@ -179,7 +179,11 @@ def simulate(
     check_passes(recorded, step)
     prices = {**prices_of(plan.fleet, scenario), **price_options}
     replicas = starting_replicas(scenario, recorded, start_options)
-    result = simulated(Trial(scenario, recorded, replicas, defects, step, prices, hpas))
+    result = simulated(
+        Trial(
+            scenario=scenario, trace=recorded, start=replicas, defects=defects, every=step, prices=prices, hpas=hpas
+        )
+    )
     print_to_stderr(f"note: {note}" for note in _notes(result, every=bool(every)))
     if output is Format.JSON:
         sys.stdout.write(json.dumps(result.as_dict(), indent=2) + "\n")

@@ -152,7 +152,16 @@ def size(
 
     check_picture(plot, [".svg", ".png"])
     options = LoadOptions(
-        rate, users, think, input_tokens, output_tokens, slo_itl, slo_ttft, prefill_ms, literal, scale_to_zero
+        rate=rate,
+        users=users,
+        think=think,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        slo_itl=slo_itl,
+        slo_ttft=slo_ttft,
+        prefill_ms=prefill_ms,
+        literal=literal,
+        scale_to_zero=scale_to_zero,
     )
     comparison = Comparison(parse_profiles(profile, profiles), parse_cents(price), tuple(accelerator or ()))
     if model and variant:

@@ -107,7 +107,13 @@ def _estimated(
         f"and times to the first token are within a factor of {estimate.spread:g} and {estimate.beside_ms:g} ms"
     )
     candidate = Candidate(
-        profile, f"estimate on {option.node.name}", batch, tokens_of(load), doubt, ends, is_estimated=True
+        profile=profile,
+        source=f"estimate on {option.node.name}",
+        batch=batch,
+        tokens=tokens_of(load),
+        doubt=doubt,
+        ends=ends,
+        is_estimated=True,
     )
     yield EstimatedCandidate(candidate, pace)
 

@@ -106,7 +106,12 @@ def _parse_profile(text: str) -> "Profile":
     if not name or not match or alpha is None or beta is None:
         raise WorkbenchError(f"--profile: {_PROFILE_FORMAT}, found {text!r}", 2)
     return _checked_profile(
-        f"--profile {name}", name, int(match["count"]), float(alpha), float(beta), int(match["batch"])
+        f"--profile {name}",
+        name,
+        count=int(match["count"]),
+        alpha=float(alpha),
+        beta=float(beta),
+        batch=int(match["batch"]),
     )
 
 
@@ -154,8 +159,8 @@ def _read_profiles(path: Path) -> "Iterator[Profile]":
         yield _checked_profile(
             f"{location}: profiles[{index}]",
             profile.accelerator,
-            profile.count,
-            profile.alpha,
-            profile.beta,
-            profile.batch,
+            count=profile.count,
+            alpha=profile.alpha,
+            beta=profile.beta,
+            batch=profile.batch,
         )

@@ -91,12 +91,12 @@ def play(pace: "TokenPace", replicas: int, users: ThinkingUsers) -> Played:
                 heapq.heappush(events, (due[which], next(number), which))
     ordered = sorted(first)
     return Played(
-        replicas,
-        users.number,
-        len(first),
-        sum(between) / len(between) * _MILLI,
-        ordered[ceil(0.95 * len(ordered)) - 1] * _MILLI,
-        len(first) / (now - since) * 60,
+        replicas=replicas,
+        users=users.number,
+        requests=len(first),
+        itl_ms=sum(between) / len(between) * _MILLI,
+        ttft_p95_ms=ordered[ceil(0.95 * len(ordered)) - 1] * _MILLI,
+        per_minute=len(first) / (now - since) * 60,
     )
 
 

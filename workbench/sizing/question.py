@@ -68,7 +68,15 @@ def question_of(target: SizedModel, options: LoadOptions) -> "Question":
         )
     to_zero = target.scale_to_zero if options.scale_to_zero is None else options.scale_to_zero
     loop = _loop(options, targets, prefill)
-    return Question(targets, load, prefill, target.accelerator, options.literal, to_zero, loop)
+    return Question(
+        targets=targets,
+        load=load,
+        prefill_ms=prefill,
+        accelerator=target.accelerator,
+        literal=options.literal,
+        scale_to_zero=to_zero,
+        loop=loop,
+    )
 
 
 _MOST_USERS = Decimal(1_000_000)

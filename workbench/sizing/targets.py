@@ -121,16 +121,16 @@ def find_variant(name: str, subject: Subject, paths: Sequence[Path] | None) -> S
     with plan.environment.with_types():
         nodes = accelerated_nodes(demand for workload in workloads for demand in workload.pods)
     return SizedModel(
-        variant.model,
-        variant.source.title,
-        options.levels,
-        variant.profiles,
-        variant.accelerator,
-        options.levels.load(namespace, variant.source.name) or variant.load,
-        tuple(nodes),
-        f"serviceLevels.loads[{variant.source.name}]",
-        workloads,
-        options.levels.controller.scale_to_zero,
+        model=variant.model,
+        title=variant.source.title,
+        levels=options.levels,
+        profiles=variant.profiles,
+        accelerator=variant.accelerator,
+        load=options.levels.load(namespace, variant.source.name) or variant.load,
+        nodes=tuple(nodes),
+        hint=f"serviceLevels.loads[{variant.source.name}]",
+        workloads=workloads,
+        scale_to_zero=options.levels.controller.scale_to_zero,
     )
 
 

@@ -199,7 +199,14 @@ def _endpoints(models: Models) -> list[Endpoint]:
 
 
 def _outside(endpoint: Endpoint, url: str, source: AddressOf | None) -> OutsideEndpoint:
-    return OutsideEndpoint(endpoint.name, endpoint.namespace, endpoint.model, endpoint.api, url, source)
+    return OutsideEndpoint(
+        name=endpoint.name,
+        namespace=endpoint.namespace,
+        model=endpoint.model,
+        api=endpoint.api,
+        url=url,
+        address_of=source,
+    )
 
 
 def _load_balancer(name: str, service: Object, door: Door, balancing: Balancing) -> Object:

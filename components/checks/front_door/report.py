@@ -18,4 +18,6 @@ class Report:
         self._add(field, reason, Severity.WARNING, rule)
 
     def _add(self, field: str, reason: str, severity: Severity, rule: RuleId) -> None:
-        self.problems.append(Problem(self.file, 0, "", "", f"frontDoor.{field}", reason, severity, rule))
+        self.problems.append(
+            Problem(file=self.file, path=f"frontDoor.{field}", reason=reason, severity=severity, rule=rule)
+        )

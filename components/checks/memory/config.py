@@ -49,7 +49,7 @@ def read_config(text: str, name: str) -> Shape:
     experts = experts_of(values, len(kinds))
     images = any(tower in whole for tower in _TOWERS)
     counted = None if images else count(values, model, kinds, experts)
-    shape = _shape(name, values, quantized(values, whole), kinds, experts, counted)
+    shape = _shape(name, values, weights=quantized(values, whole), kinds=kinds, experts=experts, counted=counted)
     architecture = next(iter(whole.texts("architectures")), "")
     return replace(shape, images=images, tower=_tower(whole), architecture=architecture)
 

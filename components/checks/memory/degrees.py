@@ -204,7 +204,14 @@ def _idle(workload: Workload, degrees: Degrees, shapes: KnownShapes, price: Hour
         steps += [step] if step else []
     if _fits(workload, degrees, degrees.needed, shapes):
         steps.append(_request(degrees.needed))
-    yield _unused(workload, workload.server.field_of(Setting.TENSOR_PARALLEL), degrees.needed, count, steps, price)
+    yield _unused(
+        workload,
+        workload.server.field_of(Setting.TENSOR_PARALLEL),
+        used=degrees.needed,
+        count=count,
+        steps=steps,
+        price=price,
+    )
 
 
 def _check_devices(workload: Workload, engine: Engine, price: HourlyPrice) -> Iterator[Problem]:
@@ -229,7 +236,7 @@ def _check_devices(workload: Workload, engine: Engine, price: HourlyPrice) -> It
         steps = [f"remove {engine.flag(devices.setting)}"] if own.holds(devices.setting) else []
         steps.append(_request(devices.used))
         field = workload.server.field_of(devices.setting)
-        yield _unused(workload, field, devices.used, count, steps, price)
+        yield _unused(workload, field, used=devices.used, count=count, steps=steps, price=price)
 
 
 def _request(count: int) -> str:

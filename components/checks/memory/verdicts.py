@@ -87,7 +87,16 @@ def verdicts(fleet: Fleet, shapes: KnownShapes = _NO_SHAPES) -> tuple[WorkloadVe
                 judged.append(WorkloadVerdict(item, first, names, MemoryVerdict(Fit.UNKNOWN, placement)))
                 continue
             instance_type, verdict = _judged(first, placement, shapes, cache)
-            judged.append(WorkloadVerdict(item, first, names, verdict, instance_type, placement.total))
+            judged.append(
+                WorkloadVerdict(
+                    item=item,
+                    workload=first,
+                    names=names,
+                    verdict=verdict,
+                    instance_type=instance_type,
+                    accelerators=placement.total,
+                )
+            )
     return tuple(judged)
 
 

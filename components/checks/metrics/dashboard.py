@@ -107,12 +107,14 @@ def _placed(settings: DashboardSettings) -> list[Object]:
     placed: list[Object] = []
     top = 0
     for title, panels in _rows(settings):
-        placed.append(_numbered({"type": "row", "title": title, "panels": []}, placed, 0, top, _COLUMNS, 1))
+        placed.append(
+            _numbered({"type": "row", "title": title, "panels": []}, placed, x=0, y=top, width=_COLUMNS, height=1)
+        )
         top += 1
         for position, panel in enumerate(panels):
             left = position * _WIDTH % _COLUMNS
             below = top + position * _WIDTH // _COLUMNS * _HEIGHT
-            placed.append(_numbered(panel, placed, left, below, _WIDTH, _HEIGHT))
+            placed.append(_numbered(panel, placed, x=left, y=below, width=_WIDTH, height=_HEIGHT))
         top += -(-len(panels) * _WIDTH // _COLUMNS) * _HEIGHT
     return placed
 

@@ -202,7 +202,9 @@ class AwsEnvironment:
                 f"{' and '.join(old)} are older than six months; use a newer release of this package, or set "
                 "gpuNodes.amiRelease and cluster.addons to newer ones"
             )
-            yield Problem(file, 0, "", "", "cluster.addons", reason, Severity.WARNING, rule=RuleId.RELEASE_OLD)
+            yield Problem(
+                file=file, path="cluster.addons", reason=reason, severity=Severity.WARNING, rule=RuleId.RELEASE_OLD
+            )
 
     def check_scaling(self, groups: Sequence[NodePlan], installed: Collection[str], file: str) -> Iterator[Problem]:
         """Report bounds that no installed autoscaler enforces, and Karpenter features that nothing enables."""
@@ -226,7 +228,7 @@ class AwsEnvironment:
                     "is for the Cluster Autoscaler, but Karpenter makes the nodes of this environment; remove it and "
                     "set gpuNodes.generalPool, or set provisioner: managed"
                 )
-                yield Problem(file, 0, "", "", "cluster.systemNodesMax", reason, rule=RuleId.SETTINGS)
+                yield Problem(file=file, path="cluster.systemNodesMax", reason=reason, rule=RuleId.SETTINGS)
             return
         bounded = [group.name for group in created(own_groups(groups)) if group.autoscaled]
         bounded += ["the system"] if self.system_scales else []
@@ -238,7 +240,9 @@ class AwsEnvironment:
                 "autoDiscovery, with enforce-node-group-min-size, and nodeGroupPriorities as expanderPriorities with "
                 f"expander: {EXPANDER}"
             )
-            yield Problem(file, 0, "", "", "prerequisites", reason, Severity.WARNING, rule=RuleId.NODES_UNSCALED)
+            yield Problem(
+                file=file, path="prerequisites", reason=reason, severity=Severity.WARNING, rule=RuleId.NODES_UNSCALED
+            )
 
     def _check_features(self, groups: Iterable[NodePlan]) -> Iterator[Problem]:
         """Warn about settings that need a Karpenter feature gate which the stack does not enable."""
@@ -295,13 +299,19 @@ class AwsEnvironment:
                     "default for the account in this region"
                 )
                 warning = Severity.WARNING
-                yield Problem(file, 0, "", "", "cluster", reason, warning, rule=RuleId.STORAGE_ENCRYPTION_UNCHECKED)
+                yield Problem(
+                    file=file,
+                    path="cluster",
+                    reason=reason,
+                    severity=warning,
+                    rule=RuleId.STORAGE_ENCRYPTION_UNCHECKED,
+                )
         elif claims:
             reason = (
                 f"{', '.join(claims)} will stay Pending, because no add-on provisions volumes; add "
                 f'{VOLUME_DRIVER}: ""'
             )
-            yield Problem(file, 0, "", "", "cluster.addons", reason, rule=RuleId.STORAGE_UNPROVISIONED)
+            yield Problem(file=file, path="cluster.addons", reason=reason, rule=RuleId.STORAGE_UNPROVISIONED)
 
     def check_image_cache(self, file: str) -> Iterator[Problem]:
         """Warn about a cache whose first pulls have no route to the internet."""
@@ -312,7 +322,9 @@ class AwsEnvironment:
                 "Considerations for using pull through cache); pull each image once from elsewhere, or set "
                 "network.natGateways"
             )
-            yield Problem(file, 0, "", "", "imageCache", reason, Severity.WARNING, rule=RuleId.IMAGES_FIRST_PULL)
+            yield Problem(
+                file=file, path="imageCache", reason=reason, severity=Severity.WARNING, rule=RuleId.IMAGES_FIRST_PULL
+            )
 
     def check_reach(self, downloads: Sequence[Download], charts: Collection[str], file: str) -> Iterator[Problem]:
         """Report what nodes and pods cannot reach; see :func:`.reach.check_reach`."""

@@ -44,7 +44,9 @@ def check_monitoring(
             "metrics of a GPU, and the other fails or reports none; remove the add-on, or list dcgm-exporter in "
             "prerequisites.present"
         )
-        yield Problem(file, 0, "", "", "cluster.addons", reason, Severity.WARNING, rule=RuleId.MONITORING_TWICE)
+        yield Problem(
+            file=file, path="cluster.addons", reason=reason, severity=Severity.WARNING, rule=RuleId.MONITORING_TWICE
+        )
     if environment.image == NodeImage.BOTTLEROCKET and not _shows_devices(environment.boot.user_data):
         # bottlerocket-os/bottlerocket issue 3992, NVIDIA/dcgm-exporter issue 279: an exporter requests no GPU and
         # names all of them in NVIDIA_VISIBLE_DEVICES, which Bottlerocket ignores in unprivileged containers.

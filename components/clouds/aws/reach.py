@@ -261,7 +261,7 @@ def _weights(setup: Setup, exits: Exits) -> Iterator[Problem]:
 
 
 def _problem(file: str, path: str, reason: str, severity: Severity = Severity.ERROR) -> Problem:
-    return Problem(file, 0, "", "", path, reason, severity, rule=RuleId.NETWORK_UNREACHABLE)
+    return Problem(file=file, path=path, reason=reason, severity=severity, rule=RuleId.NETWORK_UNREACHABLE)
 
 
 def _severity(exits: Exits) -> Severity:

@@ -41,15 +41,15 @@ def check_version(
     if known is None:
         if support is not None:
             reason = f"unknown EKS version {version!r}; supported versions: {supported}"
-            yield Problem(file, 0, "", "", key, reason, rule=RuleId.SETTINGS)
+            yield Problem(file=file, path=key, reason=reason, rule=RuleId.SETTINGS)
     elif _over(known.extended_until, today) and support is not None:
         reason = (
             f"EKS {version} has been out of support since {known.extended_until}; supported versions: {supported}"
         )
-        yield Problem(file, 0, "", "", key, reason, rule=RuleId.SETTINGS)
+        yield Problem(file=file, path=key, reason=reason, rule=RuleId.SETTINGS)
     elif known.standard_until and _over(known.standard_until - NOTICE, today):
         rule, reason = _ending(known, known.standard_until, today, support)
-        yield Problem(file, 0, "", "", key, reason, Severity.WARNING, rule=rule)
+        yield Problem(file=file, path=key, reason=reason, severity=Severity.WARNING, rule=rule)
 
 
 def is_extended(version: str, today: datetime.date, support: Support) -> bool:

@@ -104,4 +104,4 @@ def read_stream(stream: BinaryIO, file: Path | str, problems: list[Problem]) -> 
 
 
 def _file_problem(path: Path | str, reason: str, line: int = 0) -> Problem:
-    return Problem(str(path), line, "", "", "", reason)
+    return Problem(file=str(path), line=line, path="", reason=reason)

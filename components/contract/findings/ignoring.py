@@ -63,7 +63,7 @@ def without_ignored(
         if mistake:
             broken, message = mistake
             path = field_path((SETTING, name))
-            problem = Problem(scope.file, 0, "", "", path, message, rule(broken).severity, rule=broken)
+            problem = Problem(file=scope.file, path=path, reason=message, severity=rule(broken).severity, rule=broken)
             marked.append(_ignored_by_settings(problem, scope.ignore))
     effective = tuple(problem for problem in marked if not problem.ignored)
     return effective, tuple(Ignored(problem, problem.ignored) for problem in marked if problem.ignored)

@@ -54,7 +54,15 @@ class FlagUse(NamedTuple):
     def moved(self, by: int) -> "FlagUse":
         """Return the same use with shifted indexes."""
         values = tuple(Value(value.text, value.position + by) for value in self.values)
-        return FlagUse(self.position + by, self.name, self.flag, values, self.joined, self.dotted, self.stray)
+        return FlagUse(
+            position=self.position + by,
+            name=self.name,
+            flag=self.flag,
+            values=values,
+            joined=self.joined,
+            dotted=self.dotted,
+            stray=self.stray,
+        )
 
 
 def split(table: EngineFlags, args: Sequence[str], version: Version | None, first: int = 0) -> tuple[FlagUse, ...]:

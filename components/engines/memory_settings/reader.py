@@ -123,7 +123,12 @@ def memory_settings_of(line: CommandLine, variables: Variables = (), *, more: bo
         return unclear
     values = variable_values(table, variables, more=more)
     return _memory_settings(
-        line.engine, own.tag, flag_values(own, reading), values, positional(own), len(adapters_of(own))
+        line.engine,
+        own.tag,
+        flags=flag_values(own, reading),
+        variables=values,
+        stray=positional(own),
+        adapters=len(adapters_of(own)),
     )
 
 

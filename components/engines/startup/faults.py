@@ -65,7 +65,7 @@ def start_faults(line: CommandLine, variables: Container[str] = ()) -> Iterator[
             continue
         if not _applies(rule, reading.table, given, variables):
             continue
-        reason = _broken(rule, use, reading.table, given, table, reading.version)
+        reason = _broken(rule, use, table=reading.table, given=given, rules=table, version=reading.version)
         if not reason:
             continue
         # The highest of several lower bounds satisfies all of them.

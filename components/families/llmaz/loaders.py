@@ -70,7 +70,7 @@ def mount_models(spec: Object, claim: Claim, options: Options, findings: Finding
     # As in llmaz, loaders get the variables of the first container (llmaz spec 2.6).
     base_env = spec["containers"][0].get("env") or []
     for index, model in loaded:
-        loader = _loader(index, model, base_env, claim, options, findings)
+        loader = _loader(index, model, base_env=base_env, claim=claim, options=options, findings=findings)
         restrictions = stricter_settings(runner and runner.get("securityContext"), spec.get("securityContext"))
         spec.setdefault("initContainers", []).append(
             {**loader, "securityContext": restrictions} if restrictions else loader

@@ -100,7 +100,7 @@ def render_playground(source: LoadedResource, library: Library, options: Options
         findings.warn(
             "spec.replicas", "has no effect: the autoscaler owns the replicas; remove it", RuleId.FIELD_NO_EFFECT
         )
-    template, line = _template(backend, claim, parallelism, path, options, findings)
+    template, line = _template(backend, claim, parallelism=parallelism, path=path, options=options, findings=findings)
     desired = DesiredWorkload(
         name=playground.metadata.name,
         namespace=playground.metadata.namespace or options.namespace,

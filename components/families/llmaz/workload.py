@@ -325,7 +325,15 @@ def _pod_demands(desired: DesiredWorkload, options: Options) -> tuple[PodDemand,
     def demand(template: Object, pods: int) -> PodDemand:
         requests = requests_of(template["spec"])
         at_most = most if most is None else most * pods
-        return PodDemand(desired.replicas * pods, requests, choices, at_most, surge * pods, pods, node_field)
+        return PodDemand(
+            pods=desired.replicas * pods,
+            requests=requests,
+            choices=choices,
+            max_pods=at_most,
+            surge_pods=surge * pods,
+            per_replica=pods,
+            node_field=node_field,
+        )
 
     leader, worker = desired.template.get("leaderTemplate"), desired.template["workerTemplate"]
     if leader is None:

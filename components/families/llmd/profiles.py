@@ -40,7 +40,12 @@ def speed_of(entry: AcceleratorProfile) -> ProfiledSpeed | None:
     decode, prefill = entry.perf_parms.decode_parms, entry.perf_parms.prefill_parms
     at = "perfParms.decodeParms"
     return ProfiledSpeed(
-        decode["alpha"], decode["beta"], prefill["gamma"], prefill["delta"], f"{at}.alpha", f"{at}.beta"
+        alpha=decode["alpha"],
+        beta=decode["beta"],
+        gamma=prefill["gamma"],
+        delta=prefill["delta"],
+        alpha_path=f"{at}.alpha",
+        beta_path=f"{at}.beta",
     )
 
 

@@ -69,15 +69,15 @@ def controller_of(kind: Kind) -> ControllerRelease:
 
     computes_size = is_in(_MODELS)
     return ControllerRelease(
-        release,
-        computes_size,
-        is_in(_BY_NAME),  # the model-based optimizer is part of the releases up to v0.4.2
-        is_in(_BY_NAME),
-        "inferno_desired_replicas" if is_in(_BY_NAME) else "wva_desired_replicas",
-        is_in(_ONLY_DEPLOYMENTS),
-        is_in(_LABELED),
-        not is_in(_BY_NAME),  # EscapePromQLValue since v0.5.0; v0.0.5 to v0.4.2 escape in some queries only
-        _MODEL_SERIES if computes_size else _SATURATION_SERIES,
+        release=release,
+        computes_size=computes_size,
+        reads_maps=is_in(_BY_NAME),  # the model-based optimizer is part of the releases up to v0.4.2
+        keys_by_name=is_in(_BY_NAME),
+        signal="inferno_desired_replicas" if is_in(_BY_NAME) else "wva_desired_replicas",
+        only_deployments=is_in(_ONLY_DEPLOYMENTS),
+        needs_label=is_in(_LABELED),
+        escapes=not is_in(_BY_NAME),  # EscapePromQLValue since v0.5.0; v0.0.5 to v0.4.2 escape in some queries only
+        series=_MODEL_SERIES if computes_size else _SATURATION_SERIES,
     )
 
 

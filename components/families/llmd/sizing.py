@@ -120,7 +120,14 @@ def sizing_basis(variant: Variant, declared: Declared) -> SizingBasis | None:
     if cost is None or target is None or profile is None or variant.findings.has_errors:
         return None
     profile, bounding = limited(variant, profile, target.targets)
-    return SizingBasis(profile, entry.path, target.targets, target.class_name, cost, bounding)
+    return SizingBasis(
+        profile=profile,
+        path=entry.path,
+        targets=target.targets,
+        class_name=target.class_name,
+        cost=cost,
+        bounding=bounding,
+    )
 
 
 def limited(variant: Variant, profile: Profile, targets: LatencyTargets) -> tuple[Profile, LatencyTargets]:

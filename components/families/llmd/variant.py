@@ -73,7 +73,16 @@ def find_variant(source: LoadedResource, library: Library, options: Options, fin
     _check_kind(resource, workload, options, findings)
     if library.is_passed_through(namespace, name):
         _check_passed_through(source, workload, path, options, findings)
-        return Variant(source, resource, namespace, path, item, workload, options, findings)
+        return Variant(
+            source=source,
+            resource=resource,
+            namespace=namespace,
+            target=path,
+            item=item,
+            workload=workload,
+            options=options,
+            findings=findings,
+        )
     # Warn only about explicit replicas: an expanded resource always has them, and its origin is another source.
     written, spec = workload.origin.source, getattr(item.source.resource, "spec", None)
     is_own = written is item.source
@@ -83,7 +92,16 @@ def find_variant(source: LoadedResource, library: Library, options: Options, fin
         findings.problems.append(
             written.problem("spec.replicas", reason, Severity.WARNING, rule=RuleId.FIELD_NO_EFFECT)
         )
-    return Variant(source, resource, namespace, path, item, workload, options, findings)
+    return Variant(
+        source=source,
+        resource=resource,
+        namespace=namespace,
+        target=path,
+        item=item,
+        workload=workload,
+        options=options,
+        findings=findings,
+    )
 
 
 def _check_kind(resource: VariantAutoscaling, workload: Workload, options: Options, findings: Findings) -> None:

@@ -271,7 +271,7 @@ def check_nodes(
         if text and not is_quantity(text):
             findings.error(path, f"{prefix}must be a quantity such as 16Gi, found {text!r}")
         elif text:
-            _check_memory(path, prefix, text, hardware, name, findings)
+            _check_memory(path, prefix, text=text, hardware=hardware, name=name, findings=findings)
 
 
 def _check_memory(

@@ -66,7 +66,14 @@ def render_inference_service(
     resolved = _resolve(service, library, options, findings)
     serving = resolved.serving
     started = start_command(serving)
-    template = pod_template(serving, started, resolved.weights, resolved.hardware, resolved.choices, options)
+    template = pod_template(
+        serving,
+        started,
+        weights=resolved.weights,
+        hardware=resolved.hardware,
+        choices=resolved.choices,
+        options=options,
+    )
     native = options.realization.is_native
     scaler = autoscaler(serving, operated=not native)
     endpoint = endpoint_of(serving, started.line, _replicas(service.spec))
@@ -175,7 +182,7 @@ def _resolve(service: InferenceService, library: Library, options: Options, find
             f"run on one node; {_OTHER_CACHE}",
             RuleId.STORAGE_ONE_NODE,
         )
-    draft = _draft(spec, weights, namespace, library, options, findings)
+    draft = _draft(spec, weights, namespace=namespace, library=library, options=options, findings=findings)
     if draft:
         weights = merged(weights, draft.weights)
     origin = Origin(findings.source, NODES_PATH)

@@ -233,7 +233,14 @@ def draft_of(
             RuleId.WEIGHTS_UNREACHABLE,
         )
         return None
-    loaded = _with_loader(model, kind, llmkube().runtimes["llamacpp"], _CachePlace(cache, spec), findings, DRAFT_PATH)
+    loaded = _with_loader(
+        model,
+        kind,
+        runtime=llmkube().runtimes["llamacpp"],
+        place=_CachePlace(cache, spec),
+        findings=findings,
+        at=DRAFT_PATH,
+    )
     for loader in loaded.loaders:
         loader["name"] = f"{_DRAFT}{loader['name']}"
         loader["volumeMounts"] = [

@@ -280,17 +280,17 @@ def _ranked(
             own = workload.priority
             stated = bool(klass) and klass != usual
             yield _Ranked(
-                item,
-                workload,
-                klass,
-                known.value(klass),
-                (klass or known.usual) not in known.never and scheduler not in _NO_PREEMPTION,
-                scheduler,
-                bool(klass) and klass == usual,
-                own.is_written if own else stated,
-                own.is_overridden if own else stated,
-                own.is_raised if own else stated,
-                cache[shape],
+                item=item,
+                workload=workload,
+                klass=klass,
+                value=known.value(klass),
+                preempts=(klass or known.usual) not in known.never and scheduler not in _NO_PREEMPTION,
+                scheduler=scheduler,
+                is_default=bool(klass) and klass == usual,
+                is_written=own.is_written if own else stated,
+                is_overridden=own.is_overridden if own else stated,
+                is_raised=own.is_raised if own else stated,
+                node_kinds=cache[shape],
             )
 
 

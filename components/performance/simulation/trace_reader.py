@@ -51,7 +51,7 @@ class RowReader:
         self.problems: list[Problem] = []
 
     def report(self, line: int, column: str, reason: str) -> None:
-        self.problems.append(Problem(self.file, line, "", "", column, reason))
+        self.problems.append(Problem(file=self.file, line=line, path=column, reason=reason))
 
     def read_row(self, line: int, cells: Mapping[str, object]) -> None:
         """Parse a row; empty cells are None."""
@@ -226,7 +226,9 @@ def _check_complete(
             reason = f"rows of {excerpt(target)} have no effect: the binding scales {', '.join(targets)}; remove them"
             unused.append(("target", reason))
     reader.problems += (
-        Problem(reader.file, 1, "", "", column, reason, Severity.WARNING, rule=RuleId.TRACE_UNREAD)
+        Problem(
+            file=reader.file, line=1, path=column, reason=reason, severity=Severity.WARNING, rule=RuleId.TRACE_UNREAD
+        )
         for column, reason in unused
     )
 

@@ -209,7 +209,16 @@ def reference_candidates(references: Sequence[ReferenceProfile], load: Load) -> 
         )
         doubt = f"{source.title}, {source.date}: {source.doubt}"
         batch = reference.profile.batch
-        candidates.append(Candidate(profile, f"reference: {source.title}", batch, source.tokens, doubt, (low, high)))
+        candidates.append(
+            Candidate(
+                profile=profile,
+                source=f"reference: {source.title}",
+                batch=batch,
+                tokens=source.tokens,
+                doubt=doubt,
+                ends=(low, high),
+            )
+        )
     return tuple(candidates)
 
 
@@ -274,12 +283,12 @@ def _case(question: Question, candidate: Candidate, profile: Profile) -> Case:
         # Long requests may leave room for only one, and an engine may be limited to one at a time.
         targets = one_at_a_time(profile, targets)
     return Case(
-        profile,
-        targets,
-        float(load.per_minute),
-        float(load.output_tokens),
-        float(price.cents_per_hour) if price else 0.0,
-        0 if question.scale_to_zero else 1,
+        profile=profile,
+        targets=targets,
+        per_minute=float(load.per_minute),
+        output_tokens=float(load.output_tokens),
+        cents_per_hour=float(price.cents_per_hour) if price else 0.0,
+        least=0 if question.scale_to_zero else 1,
         # A measured prefill time takes the place of the profile's, and is part of the budget already.
-        0.0 if question.has_prefill else float(load.input_tokens),
+        input_tokens=0.0 if question.has_prefill else float(load.input_tokens),
     )

@@ -117,16 +117,16 @@ class Behaviour:
         prefill_ms: Mean prefill time at the mean concurrency; 0 if it is unknown.
     """
 
-    per_minute: float
-    throughput: float
-    in_system: float
-    in_service: float
-    utilisation: float
-    response_ms: float
-    service_ms: float
-    wait_ms: float
-    wait_p95_ms: float
-    itl_ms: float
+    per_minute: float = 0.0
+    throughput: float = 0.0
+    in_system: float = 0.0
+    in_service: float = 0.0
+    utilisation: float = 0.0
+    response_ms: float = 0.0
+    service_ms: float = 0.0
+    wait_ms: float = 0.0
+    wait_p95_ms: float = 0.0
+    itl_ms: float = 0.0
     prefill_ms: float = 0.0
 
     @property
@@ -140,7 +140,7 @@ class Behaviour:
         return self.throughput * (self.wait_ms / MINUTE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sized:
     """Sizing result: the required replicas, or why the latency targets cannot be met (WVA spec 8.5, 8.6).
 
@@ -162,15 +162,15 @@ class Sized:
     """
 
     case: Case
-    reason: str
+    reason: str = ""
     limit: Limit
-    most_per_minute: float
-    itl_per_minute: float | None
-    ttft_per_minute: float | None
-    capacity_per_minute: float
-    replicas: int
-    behaviour: Behaviour | None
-    cents_per_hour: float
+    most_per_minute: float = 0.0
+    itl_per_minute: float | None = None
+    ttft_per_minute: float | None = None
+    capacity_per_minute: float = 0.0
+    replicas: int = 0
+    behaviour: Behaviour | None = None
+    cents_per_hour: float = 0.0
     slowest_per_minute: float = 0.0
     service_limit_ms: float | None = None
     wait_limit_ms: float | None = None

@@ -122,7 +122,15 @@ def convert_family(
     after = render_fleet((*staying, *manifests.resources), options, unread=manifests.problems)
     ownership = Ownership(is_own, target.own_variables)
     converted = tuple(
-        _compared(source, documents[id(source)], before, after, manifests, ownership, options)
+        _compared(
+            source,
+            documents[id(source)],
+            before=before,
+            after=after,
+            manifests=manifests,
+            ownership=ownership,
+            options=options,
+        )
         for source in leaves
         if id(source) in left
     )

@@ -95,7 +95,7 @@ class CostItem:
     name: str
     kind: CostKind
     counts: Amounts
-    price: UnitPrice | None
+    price: UnitPrice | None = None
     unpriced: str = ""
     unit: str = ""
 

@@ -60,7 +60,14 @@ def nat_traffic(pods: Iterable[ColdPods], prices: Prices) -> TrafficEstimate | N
         return None
     price = prices.flat(Flat.NAT_GB)
     if isinstance(price, str):
-        return TrafficEstimate(NAME, total, None, assumptions, tuple(unknown), price)
+        return TrafficEstimate(
+            name=NAME,
+            gigabytes=total,
+            usd_per_month=None,
+            assumptions=assumptions,
+            unknown=tuple(unknown),
+            unpriced=price,
+        )
     return TrafficEstimate(NAME, total, total.times(price.usd), assumptions, tuple(unknown), source=price.source)
 
 

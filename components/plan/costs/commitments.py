@@ -41,12 +41,12 @@ def commitments(items: Iterable[CostItem]) -> tuple[Commitment, ...]:
         year, years = price.committed, price.committed_3y
         possible.append(
             Commitment(
-                item.name,
-                nodes,
-                nodes * price.usd,
-                None if year is None else nodes * year,
-                None if years is None else nodes * years,
-                price.committed_on,
+                name=item.name,
+                nodes=nodes,
+                usd_per_hour=nodes * price.usd,
+                one_year=None if year is None else nodes * year,
+                three_years=None if years is None else nodes * years,
+                date=price.committed_on,
             )
         )
     return tuple(possible)

@@ -101,13 +101,13 @@ class Infrastructure:
         if self.general_vcpus:
             reason = "Karpenter chooses its instance types when pods need them"
             most = Amounts(Decimal(0), Decimal(0), Decimal(self.general_vcpus))
-            yield CostItem("general pool", CostKind.NODES, most, None, reason, "vCPUs")
+            yield CostItem(name="general pool", kind=CostKind.NODES, counts=most, unpriced=reason, unit="vCPUs")
 
 
 def item(name: str, kind: CostKind, counts: Amounts, price: UnitPrice | str, unit: str = "") -> CostItem:
     """Return a cost item, given its price or the reason why it has no price."""
     if isinstance(price, str):
-        return CostItem(name, kind, counts, None, price, unit)
+        return CostItem(name=name, kind=kind, counts=counts, unpriced=price, unit=unit)
     return CostItem(name, kind, counts, price, unit=unit)
 
 

@@ -59,4 +59,11 @@ def model_cost(
             if bound is not None:
                 nodes = Amounts(nodes.now, nodes.least, max(nodes.now, min(nodes.most, Decimal(bound))))
             total.add(nodes, price)
-    return ModelCost(resource.title, resource.namespace, accelerators, total.bought, total.low, total.high)
+    return ModelCost(
+        title=resource.title,
+        namespace=resource.namespace,
+        accelerators=accelerators,
+        usd_per_hour=total.bought,
+        low=total.low,
+        high=total.high,
+    )

@@ -283,7 +283,7 @@ def _parsed(text: str) -> Decimal | str:
 
 
 def _problem(file: str, line: int, path: _Path, reason: str) -> Problem:
-    return Problem(file, line, "", "", field_path(path), reason, rule=RuleId.SETTINGS)
+    return Problem(file=file, line=line, path=field_path(path), reason=reason, rule=RuleId.SETTINGS)
 
 
 def _quoted(value: object) -> str:

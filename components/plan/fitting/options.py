@@ -241,7 +241,7 @@ def _best_on(
             # What the engine refuses to divide may be the remedy: experts that stay whole.
             verdicts.append((node.accelerators, 1, judged(node.accelerator, memory, node.accelerators, 1)))
     ways = [
-        _option(question, node, degree, nodes, verdict, price)
+        _option(question, node, degree=degree, nodes=nodes, verdict=verdict, price=price)
         for degree, nodes, verdict in verdicts
         if verdict.fit in _ENOUGH
     ]
@@ -259,7 +259,15 @@ def _option(
     replicas = -(-question.users // users) if question.users and users else 1
     together = 1 if nodes > 1 else node.accelerators // degree
     parallel = asked.parallel if asked else Parallel(degree, nodes)
-    return FitOption(node, parallel, verdict, users, replicas, -(-replicas // together) * nodes, price)
+    return FitOption(
+        node=node,
+        parallel=parallel,
+        verdict=verdict,
+        users=users,
+        replicas=replicas,
+        nodes=-(-replicas // together) * nodes,
+        price=price,
+    )
 
 
 def _preference(option: FitOption) -> tuple[bool, int, bool, int]:

@@ -190,19 +190,16 @@ def check_prerequisites(needed: Iterable[Prerequisite], facts: ClusterFacts) -> 
                 f"release, realization 'native', or install it yourself and add {chart.name} to prerequisites.present"
             )
             yield Problem(
-                facts.file, 0, "", "", f"releases.{chart.family}", reason, rule=RuleId.PREREQUISITES_MISSING
+                file=facts.file, path=f"releases.{chart.family}", reason=reason, rule=RuleId.PREREQUISITES_MISSING
             )
         # Invalid versions are reported elsewhere.
         actual, required = _numbers(facts.version), _numbers(chart.kubernetes)
         if actual and required and actual < required:
             reason = f"{chart.name} {chart.version} requires Kubernetes {chart.kubernetes} or later"
             yield Problem(
-                facts.file,
-                0,
-                "",
-                "",
-                "cluster.version",
-                f"{reason}, but the cluster runs {facts.version}",
+                file=facts.file,
+                path="cluster.version",
+                reason=f"{reason}, but the cluster runs {facts.version}",
                 rule=RuleId.PREREQUISITES_TOO_NEW,
             )
 
@@ -225,7 +222,9 @@ def check_ages(needed: Iterable[Prerequisite], facts: ClusterFacts) -> Iterator[
             f"installs releases older than six months: {names}; use a newer release of this package, or check "
             "whether these projects have newer releases"
         )
-        yield Problem(facts.file, 0, "", "", "prerequisites", reason, Severity.WARNING, rule=RuleId.RELEASE_OLD)
+        yield Problem(
+            file=facts.file, path="prerequisites", reason=reason, severity=Severity.WARNING, rule=RuleId.RELEASE_OLD
+        )
 
 
 def is_at_least(version: str, least: str) -> bool:
@@ -240,4 +239,4 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _problem(facts: ClusterFacts, key: str, reason: str, rule: RuleId = RuleId.SETTINGS) -> Problem:
-    return Problem(facts.file, 0, "", "", f"prerequisites.{key}", reason, rule=rule)
+    return Problem(file=facts.file, path=f"prerequisites.{key}", reason=reason, rule=rule)

@@ -98,22 +98,22 @@ class _Surroundings:
     ) -> "_Surroundings":
         successors, predecessors = _replacements(base, head, models, renames)
         return cls(
-            Room.of(head, base),
-            {
+            room=Room.of(head, base),
+            replaced={
                 change.title: tuple(field.path for field in change.fields if field.replaces)
                 for change in changes
                 if change.kind is ChangeKind.REPLACED
             },
-            nodes,
-            {**_models(base), **_models(head)},
-            successors,
-            predecessors,
-            Units.of(base, head),
-            {**_node_prices(base), **_node_prices(head)},
-            frozenset(resource.title for resource in head.resources if _is_awaited(resource)),
-            {group.name: group for group in base.groups},
-            {group.name: group for group in head.groups},
-            frozenset(resource.title for resource in head.resources if _is_single(resource)),
+            nodes=nodes,
+            models={**_models(base), **_models(head)},
+            successors=successors,
+            predecessors=predecessors,
+            units=Units.of(base, head),
+            prices={**_node_prices(base), **_node_prices(head)},
+            awaited=frozenset(resource.title for resource in head.resources if _is_awaited(resource)),
+            groups={group.name: group for group in base.groups},
+            later={group.name: group for group in head.groups},
+            single=frozenset(resource.title for resource in head.resources if _is_single(resource)),
         )
 
     def start(self, workload: WorkloadState, *, new_node: bool, new_image: bool) -> StartEstimate:
@@ -413,33 +413,41 @@ def _rolling_update(
     gap = rollout.short > 0
     if pending:
         return Blast(
-            new.title,
-            new.served,
-            Interruption.SURGE,
-            rollout_of(dict(new.body), _running_after(old, new), old.replicas[0]).replicas,
-            rollout.short,
-            None,
-            extra * new.accelerators,
-            causes,
-            "",
-            rollout.waves,
-            f"{_pending_reason(pending, new, site.room, more)}; the update waits, and old replicas keep serving",
-            pending,
+            title=new.title,
+            model=new.served,
+            disruption=Interruption.SURGE,
+            replicas=rollout_of(dict(new.body), _running_after(old, new), old.replicas[0]).replicas,
+            short=rollout.short,
+            seconds=None,
+            extra_accelerators=extra * new.accelerators,
+            because=causes,
+            estimate="",
+            waves=rollout.waves,
+            warning=f"{_pending_reason(pending, new, site.room, more)}; the update waits, and old replicas keep "
+            "serving",
+            pending=pending,
         )
     nodes = site.room.extra_nodes(new, more) + site.nodes_left(old, new)
     node_seconds = None if seconds is None else nodes * seconds
     return Blast(
-        new.title,
-        new.served,
-        Interruption.GAP if gap else Interruption.SURGE,
-        rollout.replicas,
-        rollout.short,
-        seconds if gap else 0,
-        max(extra * new.accelerators, site.accelerators_left(old, new)),
-        causes,
-        _estimate("short for" if gap else "no capacity is missing; takes", first, seconds, rollout, ending, pause),
-        rollout.waves,
-        OUTAGE if new.unit and rollout.short >= new.replicas[0] else _left(rollout, new),
+        title=new.title,
+        model=new.served,
+        disruption=Interruption.GAP if gap else Interruption.SURGE,
+        replicas=rollout.replicas,
+        short=rollout.short,
+        seconds=seconds if gap else 0,
+        extra_accelerators=max(extra * new.accelerators, site.accelerators_left(old, new)),
+        because=causes,
+        estimate=_estimate(
+            "short for" if gap else "no capacity is missing; takes",
+            first,
+            seconds=seconds,
+            rollout=rollout,
+            ending=ending,
+            pause=pause,
+        ),
+        waves=rollout.waves,
+        warning=OUTAGE if new.unit and rollout.short >= new.replicas[0] else _left(rollout, new),
         extra_nodes=nodes,
         extra_node_seconds=node_seconds,
         extra_usd=site.node_cost(old.group, node_seconds),
@@ -625,7 +633,7 @@ def _one_after_another(new: WorkloadState, site: _Surroundings, nodes: NodeChang
     grace = grace_seconds(dict(new.body))
     each = None if start.seconds is None else start.seconds + grace
     node = dict(site.start(new, new_node=True, new_image=True).parts).get("node", 0)
-    drain = drained(load, how, budget, each, node, grace)
+    drain = drained(load, how, budget=budget, each=each, node=node, grace=grace)
     warnings = []
     if drain.overlaps and load.replicas > 1:
         way = "hardening.disruptionBudgets: true does, one replica at a time"
@@ -642,23 +650,23 @@ def _one_after_another(new: WorkloadState, site: _Surroundings, nodes: NodeChang
         )
     node_seconds = None if drain.seconds is None else how.surge * (node + drain.seconds)
     return Blast(
-        new.title,
-        new.served,
-        Interruption.GAP,
-        drain.rollout.replicas,
-        drain.rollout.short,
-        drain.seconds,
-        how.surge * nodes.group.accelerators,
-        (nodes.because,),
-        _estimate(
+        title=new.title,
+        model=new.served,
+        disruption=Interruption.GAP,
+        replicas=drain.rollout.replicas,
+        short=drain.rollout.short,
+        seconds=drain.seconds,
+        extra_accelerators=how.surge * nodes.group.accelerators,
+        because=(nodes.because,),
+        estimate=_estimate(
             "short for",
             start,
             drain.seconds,
             None if drain.overlaps else drain.rollout,
             grace if drain.overlaps else grace * drain.rollout.waves,
         ),
-        drain.rollout.waves,
-        "; ".join(warnings),
+        waves=drain.rollout.waves,
+        warning="; ".join(warnings),
         extra_nodes=how.surge,
         extra_node_seconds=node_seconds,
         extra_usd=site.node_cost(nodes.group.name, node_seconds),
@@ -695,12 +703,12 @@ def _interruption(
     if start.seconds is not None:
         seconds = start.seconds + (later.seconds or 0) * (rollout.waves - 1) + ending
     return Blast(
-        new.title,
-        new.served,
-        Interruption.GAP,
-        rollout.replicas,
-        rollout.short,
-        seconds,
+        title=new.title,
+        model=new.served,
+        disruption=Interruption.GAP,
+        replicas=rollout.replicas,
+        short=rollout.short,
+        seconds=seconds,
         because=causes,
         estimate=_estimate("short for", start, seconds, rollout, ending),
         waves=rollout.waves,

@@ -80,7 +80,7 @@ def _review(head: Snapshot, base: Snapshot | None) -> Review:
     against = refused_findings(with_downloads(refused, base, head, changes), head)
     nodes = node_changes(base, head, changes)
     changes = noted(changes, nodes)
-    effects = blasts(base, head, changes, models, renames, nodes)
+    effects = blasts(base, head, changes=changes, models=models, renames=renames, nodes=nodes)
     if any(refusal.rule is RuleId.CHANGE_REPLACES_CLUSTER for refusal in refused):
         effects = with_lost_cluster(effects, base, head)
     return Review(
@@ -108,7 +108,7 @@ def _once_fixed(base: Snapshot, head: Snapshot, models: Sequence[ModelChange], r
         replace(each, workloads=tuple(workload for workload in each.workloads if workload.title in both))
         for each in (base, head)
     )
-    return blasts(before, after, (), models, renames, {})
+    return blasts(before, after, changes=(), models=models, renames=renames, nodes={})
 
 
 def _models(head: Snapshot, base: Snapshot | None, renames: Renames) -> tuple[ModelChange, ...]:

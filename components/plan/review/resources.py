@@ -113,15 +113,39 @@ def _change(
     if old.is_read and not new.is_read:
         return ResourceChange(ChangeKind.CREATED, new.title, new.type, urn=new.urn)
     if new.is_read and not old.is_read:
-        return ResourceChange(ChangeKind.UPDATED, new.title, new.type, (), new.urn, former, RELEASED)
+        return ResourceChange(
+            kind=ChangeKind.UPDATED,
+            title=new.title,
+            type=new.type,
+            fields=(),
+            urn=new.urn,
+            former=former,
+            note=RELEASED,
+        )
     if not fields:
         return None
     if not any(field.replaces for field in fields):
         effects = update_effects(new.type) if _is_known(new, fields) else {"": UNSURE}
         changed = {"", *(parse_path(field.path)[0] for field in fields)}
         note = "; ".join(text for name, text in effects.items() if name in changed)
-        return ResourceChange(ChangeKind.UPDATED, new.title, new.type, fields, new.urn, former, note)
-    return ResourceChange(ChangeKind.REPLACED, new.title, new.type, fields, new.urn, former, _note(old, new))
+        return ResourceChange(
+            kind=ChangeKind.UPDATED,
+            title=new.title,
+            type=new.type,
+            fields=fields,
+            urn=new.urn,
+            former=former,
+            note=note,
+        )
+    return ResourceChange(
+        kind=ChangeKind.REPLACED,
+        title=new.title,
+        type=new.type,
+        fields=fields,
+        urn=new.urn,
+        former=former,
+        note=_note(old, new),
+    )
 
 
 def _is_known(new: RegisteredResource, fields: Sequence[FieldDifference]) -> bool:

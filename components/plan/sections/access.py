@@ -42,7 +42,14 @@ class AuthSettings(Section):
 
     def auth(self) -> Auth:
         audiences = tuple(self.audiences)
-        return Auth(self.kind, tuple(self.secrets), self.issuer, self.jwks_uri, audiences, self.client_claim)
+        return Auth(
+            kind=self.kind,
+            secrets=tuple(self.secrets),
+            issuer=self.issuer,
+            jwks_uri=self.jwks_uri,
+            audiences=audiences,
+            client_claim=self.client_claim,
+        )
 
 
 class RateLimitSettings(Section):

@@ -91,7 +91,14 @@ def _bill_of(planned: Plan, own: OwnPrices | None, paid: Infrastructure) -> Bill
     ]
     notes = (*_notes(planned, cloud, items), *paid.remarks(prices), *compared(items))
     most = {group.name: group.maximum for group in planned.cloud_groups if not group.held}
-    bill = _bill(planned, cloud.region, items, notes, price, lambda demand: _most_nodes(demand, planned, most))
+    bill = _bill(
+        planned,
+        cloud.region,
+        items=items,
+        notes=notes,
+        price=price,
+        most_nodes=lambda demand: _most_nodes(demand, planned, most),
+    )
     traffic = nat_traffic(_cold_pods(planned, cloud), prices) if paid.nat_gateways else None
     return replace(bill, notes=(*notes, traffic.text), estimates=(traffic,)) if traffic else bill
 
@@ -124,7 +131,11 @@ def _cached_images(planned: Plan, prices: Prices) -> Iterator[CostItem]:
             f"{cache.service} keeps a GB for {cents(price.usd * HOURS_PER_MONTH)} US dollars a month ({price.source})"
         )
     yield CostItem(
-        "cached images", CostKind.STORAGE, fixed(len(kept)), None, f"their sizes are not known; {month}", "images"
+        name="cached images",
+        kind=CostKind.STORAGE,
+        counts=fixed(len(kept)),
+        unpriced=f"their sizes are not known; {month}",
+        unit="images",
     )
 
 

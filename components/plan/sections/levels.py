@@ -212,12 +212,12 @@ class LevelSettings(Section):
                 for name, accelerator in self.accelerators.items()
             },
             VariantController(
-                control.prometheus_url,
-                control.insecure_skip_verify,
-                control.scale_to_zero,
-                control.interval,
-                control.image,
-                control.ca_secret,
+                prometheus=control.prometheus_url,
+                skip_verify=control.insecure_skip_verify,
+                scale_to_zero=control.scale_to_zero,
+                interval=control.interval,
+                image=control.image,
+                ca_secret=control.ca_secret,
             ),
             file,
         )

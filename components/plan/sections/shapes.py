@@ -107,7 +107,7 @@ def known_shapes(models: Mapping[str, ShapeSettings], file: str, read: Read | No
             key, reason = error.args
             step = field_path([name])
             path = f"{KEY}{step if step.startswith('[') else f'.{step}'}.{key}"
-            problems.append(Problem(file, 0, "", "", path, reason, rule=RuleId.SETTINGS))
+            problems.append(Problem(file=file, path=path, reason=reason, rule=RuleId.SETTINGS))
             continue
         own[name] = OwnShape(settings.shape(name, start), is_sized=settings.weights_gib is not None)
     return KnownShapes(own, tuple(problems))

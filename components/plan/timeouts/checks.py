@@ -64,5 +64,9 @@ def check_timeouts(
     reason = f"an update of {longest} may take {takes}, and {known}; {step}"
     severity = Severity.WARNING if waits.session else Severity.NOTE
     yield Problem(
-        environment.file, 0, "", "", "credentials.sessionDuration", reason, severity, rule=RuleId.UPDATE_SESSION
+        file=environment.file,
+        path="credentials.sessionDuration",
+        reason=reason,
+        severity=severity,
+        rule=RuleId.UPDATE_SESSION,
     )

@@ -109,7 +109,14 @@ def planned_timeouts(
             if timeouts is not None:
                 planned[key_of(body)] = timeouts.replaced(environment.waits.models)
     graces = (grace_seconds(workload.body) for _, workload in fleet.workloads)
-    return ObjectTimeouts(planned, max(graces, default=0), every, environment.waits, expected, drains)
+    return ObjectTimeouts(
+        planned=planned,
+        grace=max(graces, default=0),
+        longest=every,
+        waits=environment.waits,
+        expected=expected,
+        drains=drains,
+    )
 
 
 def as_registered(body: Object, waits: Waits, item: Rendered | None = None) -> Object:

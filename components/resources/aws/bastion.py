@@ -83,7 +83,7 @@ class Bastion(pulumi.ComponentResource):
         )
         policies = [managed_policy(_POLICY, args["region"])]
         trust, boundary = service_trust("ec2.amazonaws.com"), args.get("permissions_boundary_arn", "")
-        role, attached = service_role(name, trust, policies, stack_tags, self, boundary)
+        role, attached = service_role(name, trust, policies=policies, tags=stack_tags, parent=self, boundary=boundary)
         profile = iam.InstanceProfile(name, role=role.name, tags=tags, opts=child)
         # Only a launch template accepts the parameter of an image, and an instance launched from it is not replaced
         # when the parameter's value changes.

@@ -86,7 +86,9 @@ class Cluster(pulumi.ComponentResource):
         else:
             policies = args.get("node_policies", NODE_POLICIES)
             boundary = args.get("permissions_boundary_arn", "")
-            self.node_role = node_role(f"{name}-node", policies, args["region"], self._tags, self, boundary)
+            self.node_role = node_role(
+                f"{name}-node", policies, region=args["region"], tags=self._tags, parent=self, boundary=boundary
+            )
             self.node_role_arn = self.node_role[0].arn
         self.bounded: list[dict[str, Any]] = []
         if args.get("existing"):
@@ -147,15 +149,26 @@ class Cluster(pulumi.ComponentResource):
         force_update = args.get("force_update", False)
         key = args.get("disk_kms_key_arn", "")
         hops = args.get("imds_hop_limit", 1)
-        nodes = SystemNodes(types, count, image, most, args["version"], self._label, release, force_update, key, hops)
+        nodes = SystemNodes(
+            types=types,
+            count=count,
+            image=image,
+            most=most,
+            version=args["version"],
+            cluster=self._label,
+            release=release,
+            force_update=force_update,
+            kms_key=key,
+            hops=hops,
+        )
         group = system_node_group(
             f"{self._name}-system",
             nodes,
-            cluster.name,
-            self.node_role_arn,
-            args.get("system_subnet_ids", args["subnet_ids"]),
-            self._tags,
-            self._child(
+            cluster=cluster.name,
+            role_arn=self.node_role_arn,
+            subnet_ids=args.get("system_subnet_ids", args["subnet_ids"]),
+            tags=self._tags,
+            opts=self._child(
                 depends_on=[*after, *attached],
                 custom_timeouts=node_group_option(most or count, 1, args.get("timeouts", {})),
             ),

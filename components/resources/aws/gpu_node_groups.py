@@ -118,7 +118,12 @@ class GpuNodeGroups(pulumi.ComponentResource):
         cluster = args["cluster_plain_name"]
         self.owned = [
             owned_node_group(
-                f"{name}-{owned_suffix(group.name)}", cluster, group, self._tags, self, args.get("timeouts", {})
+                f"{name}-{owned_suffix(group.name)}",
+                cluster,
+                group=group,
+                tags=self._tags,
+                parent=self,
+                timeouts=args.get("timeouts", {}),
             )
             for group in owned
         ]

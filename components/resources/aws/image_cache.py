@@ -81,7 +81,9 @@ class ImageCache(pulumi.ComponentResource):
             # ECR documents no conditions for this trust (ECR user guide, "Create an IAM role for repository creation
             # templates").
             trust, boundary = service_trust("ecr.amazonaws.com"), self._args.get("permissions_boundary_arn", "")
-            role, _ = service_role(f"{self._name}-repositories", trust, (), self._tags, self, boundary)
+            role, _ = service_role(
+                f"{self._name}-repositories", trust, policies=(), tags=self._tags, parent=self, boundary=boundary
+            )
             document = template_policy(self._cache, partition(self._args["region"]), key)
             name = f"{self._name}-repositories"
             iam.RolePolicy(name, role=role.name, policy=json.dumps(document), opts=self._child())

@@ -61,7 +61,9 @@ class KarpenterAccess(pulumi.ComponentResource):
         self._tags = args.get("tags", {})
         policies = args.get("node_policies", NODE_POLICIES)
         boundary = args.get("permissions_boundary_arn", "")
-        role, attached = node_role(f"{name}-node", policies, args["region"], self._tags, self, boundary)
+        role, attached = node_role(
+            f"{name}-node", policies, region=args["region"], tags=self._tags, parent=self, boundary=boundary
+        )
         entry = eks.AccessEntry(
             f"{name}-node",
             cluster_name=args["cluster_name"],

@@ -137,7 +137,14 @@ class KarpenterPools(pulumi.ComponentResource):
         args = self._args
         subnets = [args["subnets"][zone] for zone in zones]
         hops = args.get("imds_hop_limit", 1)
-        return Surroundings(subnets, security_groups, args["node_role_name"], self._tags, hops, close)
+        return Surroundings(
+            subnets=subnets,
+            security_groups=security_groups,
+            role=args["node_role_name"],
+            tags=self._tags,
+            hops=hops,
+            placement_group=close,
+        )
 
     def _class(self, value: Object) -> KubernetesObject:
         name = f"{self._name}-{class_suffix(str(value['metadata']['name']))}"

@@ -75,18 +75,18 @@ def planned_groups(
     usable, invalid = usable_args(raw_args, typed)
     args = cast("Args", whole_numbers(usable))
     if has_unusable(raw_args, usable):
-        raise_errors(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in invalid)
+        raise_errors(Problem(file=name, path=path, reason=reason, rule=RuleId.SETTINGS) for path, reason in invalid)
     invalid += [*missing(args, typed), *_contradictions(args)]
     nodes = _read(_NodeArguments, {**args, "provisioner": provisioner}, invalid)
     fleet = _read(FleetSettings, {key: args[key] for key in _RENDERING if key in args}, invalid)
     if invalid or not nodes or not fleet:
-        raise_errors(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in invalid)
+        raise_errors(Problem(file=name, path=path, reason=reason, rule=RuleId.SETTINGS) for path, reason in invalid)
     environment = nodes.place(name)
     if args.get("flavors"):
         groups, problems = _groups_of_flavors(name, args["flavors"], environment)
     else:
         if nodes.has_taints and fleet.is_operated:
-            raise_errors([Problem(name, 0, "", "", "taints", OPERATED_TAINTS, rule=RuleId.SETTINGS)])
+            raise_errors([Problem(file=name, path="taints", reason=OPERATED_TAINTS, rule=RuleId.SETTINGS)])
         options = replace(
             fleet.options(),
             alternatives=environment.nodes.alternatives,
@@ -157,4 +157,4 @@ def _missing_address(name: str, args: Mapping[str, Any], groups: Iterable[NodeGr
     for key in ("endpoint", "certificate_authority") if own else ():
         if args.get(key) is None:
             reason = f"is required with a custom image (ami_id of {', '.join(own)})"
-            yield Problem(name, 0, "", "", key, reason, rule=RuleId.SETTINGS)
+            yield Problem(file=name, path=key, reason=reason, rule=RuleId.SETTINGS)

@@ -303,7 +303,15 @@ class NodeSettings(Section):
         types = {name: rule.policy() for name, rule in self.types.items()}
         prefixes = self.prefix_delegation is not False
         taints = tuple(taint.wire() for taint in self.taints)
-        return NodePolicy(Capacity(self.capacity), types, labels, prefixes, self.labels, taints, MOST_NODES)
+        return NodePolicy(
+            capacity=Capacity(self.capacity),
+            types=types,
+            labels=labels,
+            prefixes=prefixes,
+            further=self.labels,
+            taints=taints,
+            most_nodes=MOST_NODES,
+        )
 
     @property
     def has_taints(self) -> bool:

@@ -77,13 +77,13 @@ def _site(args: VariantAutoscalerArgs) -> OperatorSite:
         controller=ControllerSettings.model_validate(_settings_in(args), by_name=True, by_alias=False)
     )
     return OperatorSite(
-        settings.levels("<program>"),
-        args.get("scrape_interval", "15s"),
-        args.get("monitor_labels", {}),
-        args.get("scraper_namespace", known()["prometheus"].namespace),
-        args.get("scraper_account", PROMETHEUS_ACCOUNT),
-        args.get("network_policy", False),
-        args.get("release", ""),
+        levels=settings.levels("<program>"),
+        interval=args.get("scrape_interval", "15s"),
+        monitor_labels=args.get("monitor_labels", {}),
+        scraper=args.get("scraper_namespace", known()["prometheus"].namespace),
+        account=args.get("scraper_account", PROMETHEUS_ACCOUNT),
+        guarded=args.get("network_policy", False),
+        release=args.get("release", ""),
     )
 
 

@@ -116,7 +116,7 @@ class Arguments:
         return loaded
 
     def _problem(self, path: str, reason: str) -> Problem:
-        return Problem(self.name, 0, "", "", path, reason, rule=RuleId.SETTINGS)
+        return Problem(file=self.name, path=path, reason=reason, rule=RuleId.SETTINGS)
 
 
 def _is_manifest(value: object) -> bool:
@@ -165,7 +165,9 @@ def checked_args(name: str, args: Args, typed: type[Args], problems: Callable[[A
     if not has_unusable(args, usable):
         reported += problems(read) if problems else missing(read, typed)
     if reported:
-        raise_errors([Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in reported])
+        raise_errors(
+            [Problem(file=name, path=path, reason=reason, rule=RuleId.SETTINGS) for path, reason in reported]
+        )
     return cast("Args", read)
 
 
@@ -203,17 +205,26 @@ def _checked(value: dict[str, Any], name: str, release: str) -> tuple[LoadedReso
     kind = kinds().find(value.get("apiVersion"), value.get("kind"))
     if kind is None:
         reason = f"unknown kind {value.get('apiVersion')}/{value.get('kind')}"
-        return None, [Problem(PROGRAM, 0, "", name, "kind", reason)]
+        return None, [Problem(file=PROGRAM, name=name, path="kind", reason=reason)]
     if release and release not in kind.releases.names:
         reason = f"must be a release of {kind.releases.project}: {', '.join(kind.releases.names)}, found {release!r}"
-        return None, [Problem(PROGRAM, 0, kind.kind, name, "release", reason, rule=RuleId.SETTINGS)]
+        return None, [
+            Problem(file=PROGRAM, kind=kind.kind, name=name, path="release", reason=reason, rule=RuleId.SETTINGS)
+        ]
     kind = kind.at(release)
     if kind.absence:
-        return None, [Problem(PROGRAM, 0, kind.kind, name, "release", kind.absence, rule=RuleId.SETTINGS)]
+        return None, [
+            Problem(
+                file=PROGRAM, kind=kind.kind, name=name, path="release", reason=kind.absence, rule=RuleId.SETTINGS
+            )
+        ]
     resource, problems = check(value, kind)
     if resource is None:
         named = value.get("metadata", {}).get("name", name)
-        return None, [Problem(PROGRAM, 0, kind.kind, named, field_path(path), reason) for path, reason in problems]
+        return None, [
+            Problem(file=PROGRAM, kind=kind.kind, name=named, path=field_path(path), reason=reason)
+            for path, reason in problems
+        ]
     return LoadedResource.from_program(resource, kind), []
 
 

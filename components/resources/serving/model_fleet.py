@@ -95,7 +95,7 @@ class ModelFleet(pulumi.ComponentResource):
         installed = planned.prerequisites if inputs.settings.prerequisites.install else ()
         charts = [prerequisite.chart.name for prerequisite in installed]
         missing = [
-            Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS)
+            Problem(file=name, path=path, reason=reason, rule=RuleId.SETTINGS)
             for path, reason in missing_facts(inputs.site, charts)
         ]
         problems = [
@@ -104,7 +104,7 @@ class ModelFleet(pulumi.ComponentResource):
             *(in_python(problem, name) for problem in planned.problems),
         ]
         report_errors(problems)
-        self.register(name, planned, inputs.settings, inputs.site, bill_of(planned), opts)
+        self.register(name, planned, settings=inputs.settings, site=inputs.site, bill=bill_of(planned), opts=opts)
         self.log_warnings(problems)
 
     @classmethod
@@ -137,7 +137,7 @@ class ModelFleet(pulumi.ComponentResource):
     ) -> None:
         """Create the component and its children in the order of their dependencies."""
         with planned.environment.with_types():
-            self._register(name, planned, settings, site, bill, opts)
+            self._register(name, planned, settings=settings, site=site, bill=bill, opts=opts)
 
     def _register(
         self,

@@ -81,7 +81,8 @@ def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:
         InvalidArguments: flavors or models are invalid; every problem is listed.
     """
     contradictions = [
-        Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in flavors_or_manifests(args)
+        Problem(file=name, path=path, reason=reason, rule=RuleId.SETTINGS)
+        for path, reason in flavors_or_manifests(args)
     ]
     if contradictions:
         raise_errors(contradictions)
@@ -94,7 +95,8 @@ def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:
     options, wrong = read_options({"namespace": "default", **settings})
     if wrong:
         raise_errors(
-            Problem(name, 0, "", "", field_path(fault.path), fault.reason, rule=RuleId.SETTINGS) for fault in wrong
+            Problem(file=name, path=field_path(fault.path), reason=fault.reason, rule=RuleId.SETTINGS)
+            for fault in wrong
         )
     manifests = cast("list[Any]", args.get("manifests", []))  # plain: checked before
     return checked_plan(plan(objects(manifests), Environment(options=options))).groups

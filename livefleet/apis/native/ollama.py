@@ -63,7 +63,9 @@ async def generate(pod: "LivePod", request: web.Request) -> web.StreamResponse:
     tokens += _pictures(pod, body)
     if not bodies.flag(body, "raw"):
         tokens += MARKS * (2 if system else 1)
-    return await _answer(pod, request, body, model, Prompt(tokens, (before, system, prompt)), prompt)
+    return await _answer(
+        pod, request, body=body, model=model, prompt=Prompt(tokens, (before, system, prompt)), text=prompt
+    )
 
 
 async def _answer(
@@ -92,7 +94,9 @@ async def _answer(
             yield line(_end(model, generation, text, ""))
 
     if bodies.flag(body, "stream", default=True):
-        return await stream_one(pod, request, model, (prompt, sampling), pieces, StreamReply.LINES)
+        return await stream_one(
+            pod, request, model=model, completion=(prompt, sampling), pieces=pieces, kind=StreamReply.LINES
+        )
     generation = await answer_one(pod, request, model, prompt, sampling)
     return json_reply(pod, _end(model, generation, text, generation.planned.sent_text))
 

@@ -89,7 +89,9 @@ async def _respond(
     }
     with PodRequest(pod, request, list(completion.pairs), completion.model) as running:
         if completion.stream:
-            return await _stream(pod, request, dialect, completion, kind, head, running)
+            return await _stream(
+                pod, request, dialect=dialect, completion=completion, kind=kind, head=head, running=running
+            )
         await running.all()
     choices = []
     for index, answer in enumerate(completion.answers):
@@ -143,7 +145,13 @@ async def _stream(
                 choice = {"index": index, "delta": {"role": "assistant", "content": None, "tool_calls": [call]}}
                 pieces.append(event(f'{start},"choices":[{line(choice | _OPEN).rstrip()}]}}'))
             pieces += _events(
-                _CALL if completion.call else kind, dialect, start, index, generation.planned, new, ends[index]
+                _CALL if completion.call else kind,
+                dialect,
+                start=start,
+                index=index,
+                planned=generation.planned,
+                new=new,
+                finish=ends[index],
             )
         if over and completion.usage:
             pieces.append(event(f'{start},"choices":[],"usage":{line(completion.usage_object()).rstrip()}}}'))

@@ -92,7 +92,9 @@ async def read_chat(pod: "LivePod", dialect: Dialect, body: Body) -> CompletionR
     tools = body.get("tools")
     tokens += await counted(json.dumps(tools)) if tools else 0
     limit = bodies.integer(body, "max_completion_tokens", 1) or bodies.integer(body, "max_tokens", 1)
-    return _request(pod, dialect, body, model, (Prompt(tokens, contents),), limit, call)
+    return _request(
+        pod, dialect, body=body, model=model, prompts=(Prompt(tokens, contents),), max_tokens=limit, call=call
+    )
 
 
 async def read_completion(pod: "LivePod", dialect: Dialect, body: Body) -> CompletionRequest:
@@ -104,7 +106,7 @@ async def read_completion(pod: "LivePod", dialect: Dialect, body: Body) -> Compl
     model = model_in(pod, dialect, body)
     prompts = tuple([Prompt(await _tokens(prompt), prompt) for prompt in _prompts(body.get("prompt"))])
     limit = bodies.integer(body, "max_tokens", 1) or dialect.default_max_tokens
-    return _request(pod, dialect, body, model, prompts, limit)
+    return _request(pod, dialect, body=body, model=model, prompts=prompts, max_tokens=limit)
 
 
 def _request(

@@ -26,7 +26,7 @@ class HitRequest:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FleetEvent:
     """An event in the fleet.
 
@@ -42,9 +42,9 @@ class FleetEvent:
     seconds: float
     kind: NoteKind
     text: str
-    in_flight: int
-    hit: tuple[HitRequest, ...]
-    later: int
+    in_flight: int = 0
+    hit: tuple[HitRequest, ...] = ()
+    later: int = 0
     victim: str = ""
     preemptor: str = ""
 
@@ -107,7 +107,7 @@ def _events(record: FleetRecord, outcomes: Sequence[RequestOutcome]) -> list[Fle
     for before, point in itertools.pairwise(record.points):
         if point.replicas != before.replicas:
             text = f"scaled from {before.replicas} to {point.replicas} replicas"
-            events.append(FleetEvent(point.seconds, NoteKind.SCALE, text, 0, (), 0))
+            events.append(FleetEvent(seconds=point.seconds, kind=NoteKind.SCALE, text=text))
     faults = sorted(seconds for seconds, note in record.notes if note.kind is NoteKind.FAULT)
     for seconds, note in record.notes:
         if note.kind is NoteKind.FAULT:
@@ -115,7 +115,11 @@ def _events(record: FleetRecord, outcomes: Sequence[RequestOutcome]) -> list[Fle
             until = faults[following] if following < len(faults) else float("inf")
             events.append(_fault(seconds, note.text, until, outcomes))
         else:
-            events.append(FleetEvent(seconds, note.kind, note.text, 0, (), 0, note.victim, note.preemptor))
+            events.append(
+                FleetEvent(
+                    seconds=seconds, kind=note.kind, text=note.text, victim=note.victim, preemptor=note.preemptor
+                )
+            )
     return sorted(events, key=lambda event: event.seconds)
 
 
@@ -146,10 +150,10 @@ def _fault(seconds: float, text: str, until: float, outcomes: Sequence[RequestOu
         if seconds - _CLOCK_SKEW < request.sent < until - _CLOCK_SKEW and request.number not in hit_numbers
     ]
     return FleetEvent(
-        seconds,
-        NoteKind.FAULT,
-        text,
-        len(in_flight),
-        tuple(HitRequest(request.number, request.sent, request.ended, request.error) for request in hit),
-        len(later),
+        seconds=seconds,
+        kind=NoteKind.FAULT,
+        text=text,
+        in_flight=len(in_flight),
+        hit=tuple(HitRequest(request.number, request.sent, request.ended, request.error) for request in hit),
+        later=len(later),
     )

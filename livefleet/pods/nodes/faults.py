@@ -59,7 +59,9 @@ class FaultMaker:
         (pod,) = matches
         at = time.time()
         aborted = self._runtime.kill(pod)
-        outcome = self._outcome(LiveFault.POD, name, (key_of(pod),), aborted, f"pod {key_of(pod)} was killed", at)
+        outcome = self._outcome(
+            LiveFault.POD, name, pods=(key_of(pod),), aborted=aborted, text=f"pod {key_of(pod)} was killed", at=at
+        )
         self._nodes.run_in_background(self._nodes.delete_pods([pod], NO_GRACE))
         return outcome
 
@@ -68,7 +70,7 @@ class FaultMaker:
         at = time.time()
         pods, aborted = self._nodes.end_nodes([node])
         text = f"node {name} is gone, with {pluralize(len(pods), 'pod')}"
-        return self._outcome(LiveFault.NODE, name, pods, aborted, text, at)
+        return self._outcome(LiveFault.NODE, name, pods=pods, aborted=aborted, text=text, at=at)
 
     def _zone(self, name: str) -> FaultOutcome:
         active = self._cluster.active_nodes().values()
@@ -78,7 +80,7 @@ class FaultMaker:
         count, at = sum(map(is_in_use, nodes)), time.time()
         pods, aborted = self._nodes.end_nodes(nodes, ZONE_SECONDS)
         text = f"zone {name} is gone, with {pluralize(count, 'node')} and {pluralize(len(pods), 'pod')}"
-        return self._outcome(LiveFault.ZONE, name, pods, aborted, text, at)
+        return self._outcome(LiveFault.ZONE, name, pods=pods, aborted=aborted, text=text, at=at)
 
     async def _spot(self, name: str) -> FaultOutcome:
         """Reclaim a spot node: its pods terminate gracefully first, as in a drain."""
@@ -91,7 +93,7 @@ class FaultMaker:
         text = (
             f"spot node {name} will be taken back in two minutes; {pluralize(len(names), 'pod')} {are} ended before"
         )
-        outcome = self._outcome(LiveFault.SPOT, name, names, 0, text, at)
+        outcome = self._outcome(LiveFault.SPOT, name, pods=names, aborted=0, text=text, at=at)
         self._nodes.run_in_background(self._nodes.delete_pods(pods))
         return outcome
 

@@ -246,6 +246,8 @@ def test_the_command_lists_what_is_ignored(tmp_path: Path) -> None:
 
 
 def test_a_problem_that_is_ignored_is_no_error() -> None:
-    problem = Problem("f", 1, "K", "n", "spec", "is wrong", rule=RuleId.NODES_TOO_SMALL)
+    problem = Problem(
+        file="f", line=1, kind="K", name="n", path="spec", reason="is wrong", rule=RuleId.NODES_TOO_SMALL
+    )
     assert problem.is_error
     assert not replace(problem, ignored="because").is_error

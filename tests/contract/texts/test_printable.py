@@ -31,7 +31,9 @@ ODD = {
 @pytest.mark.parametrize(("letter", "escape"), ODD.items(), ids=ODD.values())
 def test_what_is_not_seen_is_escaped(letter: str, escape: str) -> None:
     assert printable(f"a{letter}b") == f"a{escape}b"
-    problem = Problem(f"f{letter}.yaml", 1, f"K{letter}", f"n{letter}", f"p{letter}", f"r{letter}")
+    problem = Problem(
+        file=f"f{letter}.yaml", line=1, kind=f"K{letter}", name=f"n{letter}", path=f"p{letter}", reason=f"r{letter}"
+    )
     assert letter not in str(problem)
     assert not any(letter in str(value) for value in problem.as_dict().values())
 

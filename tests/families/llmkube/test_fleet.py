@@ -43,7 +43,7 @@ class TestFleet:
         assert item.namespace == "prod"
 
     def test_a_model_that_could_not_be_read_is_not_called_missing(self) -> None:
-        unread = [Problem("f", 1, "Model", "m1", "spec.source", "is wrong")]
+        unread = [Problem(file="f", line=1, kind="Model", name="m1", path="spec.source", reason="is wrong")]
         fleet = render_fleet(load(isvc()), Options(), unread)
         assert fleet.problems == ()
         assert fleet.rendered == ()

@@ -138,7 +138,15 @@ class Planner:
             cluster = next((other.cluster for other in rows if other.cluster and other.provider == provider), "")
         if row and row.inputs:
             inputs = ignored(row.inputs, inputs, node.registration.ignore_changes)
-        step = Step(Op.CREATE, node.urn, node, row, inputs, seal(inputs, self._key), cluster=cluster)
+        step = Step(
+            op=Op.CREATE,
+            urn=node.urn,
+            node=node,
+            row=row,
+            inputs=inputs,
+            sealed=seal(inputs, self._key),
+            cluster=cluster,
+        )
         if node.registration.import_id and (row is None or row.intent is Intent.IMPORTING):
             plan_import(step, target)
         elif row is not None and row.inputs is not None:
@@ -175,7 +183,7 @@ class Planner:
     def _virtual(self, node: Node, row: StateRow | None) -> Step:
         """Plan a component or a provider, which exists only in the state."""
         sealed = seal(dict(node.inputs), self._key)
-        step = Step(Op.CREATE, node.urn, node, row, node.inputs, sealed)
+        step = Step(op=Op.CREATE, urn=node.urn, node=node, row=row, inputs=node.inputs, sealed=sealed)
         if row is not None:
             step.changes = (
                 changes(resealed(row.inputs or {}, sealed, self._key), sealed) if node.registration.custom else []

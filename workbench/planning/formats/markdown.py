@@ -55,7 +55,14 @@ def _passages(review: Review, links: Links) -> Iterator[Passage]:
         for rank, group in enumerate(finding_groups(review), 3):
             pieces = _pieces(_finding(finding, links) for finding in group.findings)
             before, after = _heading(f"{group.title} ({len(pieces)})", folded=group.folded)
-            yield Passage(group.title.lower(), rank + (20 if group.folded else 0), pieces, before, after, 15)
+            yield Passage(
+                name=group.title.lower(),
+                rank=rank + (20 if group.folded else 0),
+                pieces=pieces,
+                before=before,
+                after=after,
+                share=15,
+            )
         yield from _change_tables(review)
         yield from _changed_fields(review)
         yield from _details(review, links)
@@ -70,7 +77,14 @@ def _traffic(review: Review) -> Iterator[Passage]:
     rows = [cells(code(line.name), *map(prose, line.cells)) for line in lines]
     before = (f"### {TRAFFIC_TITLE}", "", *([sentence(traffic_summary(review)), ""] if lines else []))
     head = _table_head(TRAFFIC_COLUMNS) if lines else ()
-    yield Passage("simulated requests", 2, _pieces(rows), (*before, *head), ("", *notes, ""), 10)
+    yield Passage(
+        name="simulated requests",
+        rank=2,
+        pieces=_pieces(rows),
+        before=(*before, *head),
+        after=("", *notes, ""),
+        share=10,
+    )
 
 
 def _models(review: Review) -> Iterator[Passage]:
@@ -92,7 +106,7 @@ def _models(review: Review) -> Iterator[Passage]:
     if paid:
         total = "<br>".join(map(prose, cost_lines(environment_costs(review))))
         before.append(cells(f"**{total_title(review)}**", total, "", ""))
-    yield Passage("models", 2, _pieces(rows), tuple(before), ("",), 25)
+    yield Passage(name="models", rank=2, pieces=_pieces(rows), before=tuple(before), after=("",), share=25)
 
 
 def _finding(finding: FindingState, links: Links) -> str:
@@ -112,7 +126,7 @@ def _change_tables(review: Review) -> Iterator[Passage]:
         titles = ("resources", "created", "updated", "replaced", "deleted")
         before = ("### Resource changes", "", cells(*titles), cells("---", *("--:" for _ in titles[1:])))
         rows = [cells(code(line.kind), *(str(count) if count else "" for count in line.counts)) for line in kinds]
-        yield Passage("kinds", 8, _pieces(rows), before, ("",), 5)
+        yield Passage(name="kinds", rank=8, pieces=_pieces(rows), before=before, after=("",), share=5)
 
     if blasts := [*blast_lines(review)]:
         columns = ("workload", "effect", "unavailable", "duration", "extra GPUs", "cause")
@@ -131,7 +145,14 @@ def _change_tables(review: Review) -> Iterator[Passage]:
         left = len(notes) - _MAX_NOTES
         more = ["", f"and {pluralize(left, 'more estimate')}; the HTML report lists all of them"] if left > 0 else []
         after = ("", *notes[:_MAX_NOTES], *more, "")
-        yield Passage("workloads", 7, _pieces(rows), ("### Running replicas", "", *_table_head(columns)), after, 15)
+        yield Passage(
+            name="workloads",
+            rank=7,
+            pieces=_pieces(rows),
+            before=("### Running replicas", "", *_table_head(columns)),
+            after=after,
+            share=15,
+        )
 
     for upgrade in upgrade_lines(review):
         lines = [
@@ -140,7 +161,7 @@ def _change_tables(review: Review) -> Iterator[Passage]:
             *(f"- {prose(note)}" for note in upgrade.notes),
         ]
         title = f"### Upgrade of the operator: {prose(upgrade.title)}"
-        yield Passage("upgrades", 6, _pieces(lines), (title, ""), ("",), 10)
+        yield Passage(name="upgrades", rank=6, pieces=_pieces(lines), before=(title, ""), after=("",), share=10)
 
     if review.endpoints:
         before = ("### Endpoint changes", "", *_table_head(("endpoint", "before", "after")))
@@ -148,7 +169,7 @@ def _change_tables(review: Review) -> Iterator[Passage]:
             cells(code(change.name), *(code(url) if url else "-" for url in (change.before, change.after)))
             for change in review.endpoints
         ]
-        yield Passage("endpoints", 9, _pieces(rows), before, ("",), 10)
+        yield Passage(name="endpoints", rank=9, pieces=_pieces(rows), before=before, after=("",), share=10)
 
 
 def _changed_fields(review: Review) -> Iterator[Passage]:
@@ -174,7 +195,7 @@ def _changed_fields(review: Review) -> Iterator[Passage]:
     number = sum(len(change.fields) for change in review.changes)
     counts = f"{pluralize(len(review.changes), 'resource')}, {pluralize(number, 'field')}"
     before, after = _heading(f"Changes by resource ({counts})", folded=True)
-    yield Passage("resources", 30, tuple(pieces), before, after, 20)
+    yield Passage(name="resources", rank=30, pieces=tuple(pieces), before=before, after=after, share=20)
 
 
 def _details(review: Review, links: Links) -> Iterator[Passage]:
@@ -186,25 +207,32 @@ def _details(review: Review, links: Links) -> Iterator[Passage]:
         rows.append(f"- {code(line.name)} {fit_label(line.verdict.fit)}. {prose(' '.join(sentences))}")
     if rows:
         before, after = _heading("Memory of each GPU (estimated)", folded=True)
-        yield Passage("workloads", 28, _pieces(rows), before, after, 10)
+        yield Passage(name="workloads", rank=28, pieces=_pieces(rows), before=before, after=after, share=10)
 
     if starts := [*start_lines(review)]:
         rows = [cells(code(line.workload), *line.cells) for line in starts]
         before, after = _heading("Cold starts (estimated)", folded=True)
         notes = [f"- {code(line.workload)}: {prose(line.saving)}" for line in starts if line.saving]
-        yield Passage("cold starts", 26, _pieces(rows), (*before, *_table_head(COLUMNS)), ("", *notes, *after), 10)
+        yield Passage(
+            name="cold starts",
+            rank=26,
+            pieces=_pieces(rows),
+            before=(*before, *_table_head(COLUMNS)),
+            after=("", *notes, *after),
+            share=10,
+        )
 
     chart = diagram(review)
     if not chart.is_empty:
         before, after = _heading("Models, workloads and nodes", folded=True)
         omitted = (sentence(chart.omitted), "") if chart.omitted else ()
         piece = Piece((*omitted, *fenced(mermaid(chart), "mermaid"), ""))
-        yield Passage("pictures", 29, (piece,), before, after, 20)
+        yield Passage(name="pictures", rank=29, pieces=(piece,), before=before, after=after, share=20)
 
     if findings := ignored(review):
         before, after = _heading(f"Ignored findings ({len(findings)})", folded=True)
         pieces = _pieces(_finding(finding, links) for finding in findings)
-        yield Passage("ignored findings", 27, pieces, before, after, 10)
+        yield Passage(name="ignored findings", rank=27, pieces=pieces, before=before, after=after, share=10)
 
 
 def _heading(title: str, *, folded: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:

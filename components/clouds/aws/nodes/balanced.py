@@ -61,7 +61,9 @@ def check_balanced_zones(
                 "balancer. One that was created before this zone was added sends no traffic there: set zones of the "
                 f"control plane ({', '.join(control_plane)}), or create the load balancer again"
             )
-            yield Problem(place.file, 0, "", "", path, reason, Severity.WARNING, RuleId.NODES_UNBALANCED)
+            yield Problem(
+                file=place.file, path=path, reason=reason, severity=Severity.WARNING, rule=RuleId.NODES_UNBALANCED
+            )
 
 
 def _may_land(group: NodeGroupPlan, demand: PodDemand, policy: NodePolicy) -> bool:

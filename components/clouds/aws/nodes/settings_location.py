@@ -33,7 +33,7 @@ class SettingsLocation:
 
     def whole(self, name: str, reason: str) -> Problem:
         """Return a problem of a key outside the section."""
-        return Problem(self.file, 0, "", "", name, reason, rule=RuleId.SETTINGS)
+        return Problem(file=self.file, path=name, reason=reason, rule=RuleId.SETTINGS)
 
     def problem(
         self,
@@ -43,4 +43,4 @@ class SettingsLocation:
         rule: RuleId = RuleId.SETTINGS,
     ) -> Problem:
         """Return a problem of a key in the section."""
-        return Problem(self.file, 0, "", "", self.path(*names), reason, severity, rule)
+        return Problem(file=self.file, path=self.path(*names), reason=reason, severity=severity, rule=rule)

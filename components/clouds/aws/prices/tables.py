@@ -103,7 +103,15 @@ def spot_of(region: str, name: str, full: Quote | None) -> Quote | None:
     column = sources()["spot", region]
     usd = full.usd * (_PERCENT - Decimal(saved)) / _PERCENT
     cited = f"{saved} % less than on demand on average {column.average}: {column.source}; {full.cited}"
-    return Quote(usd, usd, full.high, min(column.date, full.date), column.source, column.date, cited)
+    return Quote(
+        usd=usd,
+        low=usd,
+        high=full.high,
+        date=min(column.date, full.date),
+        source=column.source,
+        saved_until=column.date,
+        citation=cited,
+    )
 
 
 def flat_of(region: str, item: str) -> Quote | None:

@@ -28,7 +28,11 @@ def check_cache_zone(groups: Iterable[NodeGroupPlan], zone: str | None, file: st
             f"Set zones: [{zone}] for them"
         )
         yield Problem(
-            file, 0, "", "", "modelCache.fsx.zone", reason, Severity.WARNING, rule=RuleId.STORAGE_CROSS_ZONE
+            file=file,
+            path="modelCache.fsx.zone",
+            reason=reason,
+            severity=Severity.WARNING,
+            rule=RuleId.STORAGE_CROSS_ZONE,
         )
 
 

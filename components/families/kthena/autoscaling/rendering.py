@@ -49,7 +49,15 @@ def render_binding(source: LoadedResource, library: Library, options: Options, f
         raise Unrenderable
     resource = policy.resource
     assert isinstance(resource, AutoscalingPolicy)  # noqa: S101  it was found by its kind
-    bound = PolicyBinding(source, scaling, namespace, resource, targets, findings, Findings(policy))
+    bound = PolicyBinding(
+        source=source,
+        scaling=scaling,
+        namespace=namespace,
+        policy=resource,
+        targets=targets,
+        findings=findings,
+        policy_findings=Findings(policy),
+    )
     return _render(bound, options)
 
 
@@ -70,7 +78,18 @@ def render_policy(source: LoadedResource, library: Library, options: Options, fi
     targets = _existing_targets(scaling, namespace, library, options, findings)
     if findings.has_errors or len(targets) < len(scaling.targets):
         raise Unrenderable
-    return _render(PolicyBinding(source, scaling, namespace, policy, targets, findings, findings), options)
+    return _render(
+        PolicyBinding(
+            source=source,
+            scaling=scaling,
+            namespace=namespace,
+            policy=policy,
+            targets=targets,
+            findings=findings,
+            policy_findings=findings,
+        ),
+        options,
+    )
 
 
 def _render(bound: PolicyBinding, options: Options) -> Rendered:

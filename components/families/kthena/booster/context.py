@@ -60,7 +60,14 @@ class ExpansionOptions:
         """Return the options of an expansion that rendering options imply."""
         purpose = Purpose.NATIVE if options.realization.is_native else Purpose.CONTROLLERS
         grace = max(DRAIN_SECONDS, options.pod_grace) if purpose is Purpose.NATIVE else DRAIN_SECONDS
-        return cls(purpose, options.namespace, options.loader_image, options.cache, applied, grace)
+        return cls(
+            purpose=purpose,
+            namespace=options.namespace,
+            loader_image=options.loader_image,
+            cache=options.cache,
+            applied=applied,
+            grace=grace,
+        )
 
     @property
     def runtime(self) -> bool:

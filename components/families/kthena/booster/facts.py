@@ -78,13 +78,13 @@ def facts() -> Facts:
         for name, row in table["engines"].items()
     }
     return Facts(
-        table["images"],
-        tuple(table["runtime"]),
-        tuple(table["downloader"]),
-        ModelScopeFacts(**{key: _frozen(value) for key, value in table["modelscope"].items()}),
-        tuple(table["s3_keys"]),
-        LiteralFacts(**{key: _frozen(value) for key, value in table["literal"].items()}),
-        rows,
+        images=table["images"],
+        runtime=tuple(table["runtime"]),
+        downloader=tuple(table["downloader"]),
+        modelscope=ModelScopeFacts(**{key: _frozen(value) for key, value in table["modelscope"].items()}),
+        s3_keys=tuple(table["s3_keys"]),
+        literal=LiteralFacts(**{key: _frozen(value) for key, value in table["literal"].items()}),
+        engines=rows,
     )
 
 

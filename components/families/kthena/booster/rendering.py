@@ -134,7 +134,17 @@ def _render_route(
     names = tuple(adapter_names(backends))
     adapters = routed_adapters(model, names)
     rules = route_rules(backends)
-    route = RouteContext(origin, model, namespace, model, names, adapters, rules, options, findings)
+    route = RouteContext(
+        source=origin,
+        name=model,
+        namespace=namespace,
+        model=model,
+        lora_adapters=names,
+        adapters=adapters,
+        rules=rules,
+        options=options,
+        findings=findings,
+    )
     endpoints = checked_endpoints(route, targets_of(route, servers), routed=False)
     return Rendered(source, MODEL_ROUTE.kind, model, namespace, endpoints=endpoints, model=model)
 

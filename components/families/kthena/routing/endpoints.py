@@ -68,7 +68,15 @@ def service_endpoints(route: RouteContext, active: ActiveRules, backends: Backen
             services = _service_backends(route, roles, model)
             routed = tuple(_gateway_features(route, rule, model, services, backends))
             endpoints.append(
-                _endpoint(route, name, model, services, f"{path_prefix(roles[0].line)}/v1", rule, routed)
+                _endpoint(
+                    route,
+                    name,
+                    model=model,
+                    backends=services,
+                    path=f"{path_prefix(roles[0].line)}/v1",
+                    rule=rule,
+                    routed=routed,
+                )
             )
     return sorted(endpoints, key=lambda endpoint: route.models.index(endpoint.model))
 
@@ -86,7 +94,9 @@ def router_endpoints(route: RouteContext, active: ActiveRules, backends: Backend
         release = route.options.releases.get("kthena") or RELEASES.contract
         service = ROUTER_SERVICE if RELEASES.covers(Span(until="v0.1.0"), release) else ROUTER
         backend = Backend(service, CONTROLLER_NAMESPACE, ROUTER_PORT, "", share, router=router)
-        yield _endpoint(route, _base_name(route, model), model, (backend,), "/v1", rules[0], ())
+        yield _endpoint(
+            route, _base_name(route, model), model=model, backends=(backend,), path="/v1", rule=rules[0], routed=()
+        )
 
 
 def check_model_names(route: RouteContext, roles: Iterable[RoleBackend], model: str) -> None:

@@ -32,15 +32,15 @@ def render_model_route(source: LoadedResource, library: Library, options: Option
         rule_targets = tuple((target.model_server_name, target.weight) for target in rule.target_models)
         rules.append(RoutingRule.create(index, rule.name or "", rule.model_match, rule_targets))
     route = RouteContext(
-        origin_of(source),
-        resource.metadata.name,
-        resource.metadata.namespace or options.namespace,
-        model,
-        adapters,
-        routed_adapters(model, adapters),
-        tuple(rules),
-        options,
-        findings,
+        source=origin_of(source),
+        name=resource.metadata.name,
+        namespace=resource.metadata.namespace or options.namespace,
+        model=model,
+        lora_adapters=adapters,
+        adapters=routed_adapters(model, adapters),
+        rules=tuple(rules),
+        options=options,
+        findings=findings,
         limited=spec.rate_limit is not None,
     )
     targets = targets_of(route, find_servers(route, library))

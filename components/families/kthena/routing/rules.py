@@ -47,10 +47,10 @@ class RoutingRule:
         """Return a rule; ``model`` takes the place of the model in its match."""
         path = f"spec.rules[{index}]"
         if match is None:
-            return cls(path, name, {}, None, model, targets)
+            return cls(path=path, name=name, headers={}, uri=None, model=model, targets=targets)
         if model is None and match.body:
             model = match.body.model
-        return cls(path, name, match.headers or {}, match.uri, model, targets)
+        return cls(path=path, name=name, headers=match.headers or {}, uri=match.uri, model=model, targets=targets)
 
     @property
     def matches_paths(self) -> bool:

@@ -146,5 +146,9 @@ def unused_settings(library: Library, levels: ServiceLevels) -> Iterator[Problem
 
 def _unused(levels: ServiceLevels, path: str, reason: str) -> Problem:
     return Problem(
-        levels.file, 0, "", "", f"serviceLevels.{path}", reason, Severity.WARNING, rule=RuleId.SIZING_UNUSED_SETTING
+        file=levels.file,
+        path=f"serviceLevels.{path}",
+        reason=reason,
+        severity=Severity.WARNING,
+        rule=RuleId.SIZING_UNUSED_SETTING,
     )

@@ -109,4 +109,4 @@ def check_sizes(levels: ServiceLevels, maps: Iterable[Object]) -> Iterator[Probl
         size, name = sum(len(value.encode()) for value in body["data"].values()), body["metadata"]["name"]
         if size > _MAX_BYTES:
             reason = f"makes ConfigMap {name} {size} bytes, but {_MAX_BYTES} is the limit; name fewer models"
-            yield Problem(levels.file, 0, "", "", "serviceLevels", reason, rule=RuleId.SETTINGS)
+            yield Problem(file=levels.file, path="serviceLevels", reason=reason, rule=RuleId.SETTINGS)

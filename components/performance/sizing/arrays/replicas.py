@@ -47,15 +47,17 @@ def behave_all(case: Case, per_minute: Sequence[float]) -> list[Behaviour]:
 def _without_queue(case: Case) -> Sized | None:
     """Return the result of a case that needs no queueing model, such as one without output tokens; None otherwise."""
     if reason := unusable(case):
-        return Sized(case, reason, Limit.CAPACITY, 0.0, None, None, 0.0, 0, None, 0.0)
+        return Sized(case=case, reason=reason, limit=Limit.CAPACITY)
     tokens, reason = int(case.output_tokens), constant(case)
     if tokens and not reason:
         return None
     if tokens and case.per_minute:
-        return Sized(case, reason, Limit.ITL, 0.0, 0.0, None, 0.0, 0, None, 0.0)
+        return Sized(case=case, reason=reason, limit=Limit.ITL, itl_per_minute=0.0)
     itl, service, prefill = case.profile.alpha + case.profile.beta, tokens * sum(case.service), sum(case.prefill)
-    idle = Behaviour(0.0, 0.0, 0.0, 0.0, 0.0, service, service, 0.0, 0.0, itl, prefill)
-    return Sized(case, "", Limit.CAPACITY, 0.0, None, None, 0.0, case.least, idle, _price(case, case.least))
+    idle = Behaviour(response_ms=service, service_ms=service, itl_ms=itl, prefill_ms=prefill)
+    return Sized(
+        case=case, limit=Limit.CAPACITY, replicas=case.least, behaviour=idle, cents_per_hour=_price(case, case.least)
+    )
 
 
 def _price(case: Case, replicas: int) -> float:

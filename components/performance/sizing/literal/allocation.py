@@ -60,7 +60,7 @@ def _size(case: Case) -> Sized:
     numbers = (case.per_minute, case.output_tokens, case.cents_per_hour, profile.alpha, profile.beta)
     if not reason and max(numbers) > np.finfo(Single).max:
         reason = _BEYOND
-    refused = Sized(case, reason, Limit.CAPACITY, 0.0, None, None, 0.0, 0, None, 0.0)
+    refused = Sized(case=case, reason=reason, limit=Limit.CAPACITY)
     if reason:
         return refused
     alpha, beta, tokens = Single(profile.alpha), Single(profile.beta), int(Single(case.output_tokens))
@@ -85,8 +85,16 @@ def _without_load(case: Case, alpha: Single, beta: Single) -> Sized:
     """Return upstream's result without load. Its maximum rate ignores the output tokens, so it is meaningless."""
     batch = Single(case.profile.batch)
     itl, most = float(alpha + beta), per_minute(batch / (alpha + beta * batch))
-    idle = Behaviour(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, itl)
-    return Sized(case, "", Limit.CAPACITY, most, None, None, most, case.least, idle, _price(case, case.least))
+    idle = Behaviour(itl_ms=itl)
+    return Sized(
+        case=case,
+        limit=Limit.CAPACITY,
+        most_per_minute=most,
+        capacity_per_minute=most,
+        replicas=case.least,
+        behaviour=idle,
+        cents_per_hour=_price(case, case.least),
+    )
 
 
 def _price(case: Case, replicas: int) -> float:

@@ -111,7 +111,9 @@ class AddonInstaller:
     def _identity(self, name: str, addon: Addon) -> tuple[iam.Role, list[pulumi.Resource]]:
         policies = [managed_policy(policy, self.region) for policy in addon.policies]
         trust = pod_identity_trust(self.plain_cluster, [(addon.namespace, addon.service_account)])
-        role, attached = service_role(name, trust, policies, self.tags, self.parent, self.boundary)
+        role, attached = service_role(
+            name, trust, policies=policies, tags=self.tags, parent=self.parent, boundary=self.boundary
+        )
         granted: list[pulumi.Resource] = [*attached]
         if addon.name == VOLUME_DRIVER and self.volume_key:
             # The AWS managed policies for the driver allow no customer managed key.

@@ -49,7 +49,14 @@ def node_role(
     """
     policies = [policy if policy.startswith("arn:") else managed_policy(policy, region) for policy in policies]
     always = [managed_policy(policy, region) for policy in JOIN_AND_PULL]
-    return service_role(name, service_trust("ec2.amazonaws.com"), [*always, *policies], tags, parent, boundary)
+    return service_role(
+        name,
+        service_trust("ec2.amazonaws.com"),
+        policies=[*always, *policies],
+        tags=tags,
+        parent=parent,
+        boundary=boundary,
+    )
 
 
 def named(name: str, tags: Mapping[str, str]) -> dict[str, str]:

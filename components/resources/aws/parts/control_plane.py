@@ -28,7 +28,9 @@ def control_plane(name: str, cluster_name: str, args: ClusterArgs, parent: pulum
     policies = [managed_policy("AmazonEKSClusterPolicy", args["region"])]
     trust = cluster_trust(cluster_name, args["region"], partition(args["region"]))
     boundary = args.get("permissions_boundary_arn", "")
-    role, attached = service_role(f"{name}-control-plane", trust, policies, tags, parent, boundary)
+    role, attached = service_role(
+        f"{name}-control-plane", trust, policies=policies, tags=tags, parent=parent, boundary=boundary
+    )
     log_types = list(args.get("log_types", LOG_TYPES))
     log_group = f"/aws/eks/{cluster_name}/cluster"
     # EKS would otherwise create the group itself, with unlimited retention and without tags. It even recreates it for

@@ -180,7 +180,7 @@ def described(name: str, args: ModelFleetArgs) -> Described:
         reported.append(("manifests", "is required unless files is set; pass manifests as data, or as files"))
     settings = _settings(name, values, reported)
     reported += _unenforced_bounds(leaves, settings) if settings else ()
-    problems = tuple(Problem(name, 0, "", "", path, reason, rule=RuleId.SETTINGS) for path, reason in reported)
+    problems = tuple(Problem(file=name, path=path, reason=reason, rule=RuleId.SETTINGS) for path, reason in reported)
     sources = settings or _sources_alone(values)
     releases = sources.releases
     data = (objects([value], f"manifests[{position}]", releases) for position, value in enumerate(sources.manifests))

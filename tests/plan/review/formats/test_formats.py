@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from components.contract.findings.ids import RuleId
 from components.contract.problems import Problem
 from tests.plan.review.formats.samples import ALONE, HEAD, WHOLE
 from workbench.planning.formats import SUFFIXES, ReviewFormat, format_of, show, write
@@ -48,7 +47,7 @@ def test_findings_are_logged_at_their_place_in_the_repository() -> None:
 def test_a_secret_in_a_reason_stays_out_of_every_format() -> None:
     """A finding is made of a problem, which masks what it quotes; no format goes around that."""
     token = "hf_" + "aB3dE5gH7jK9" * 3
-    problem = Problem("a.yaml", 1, "Playground", "x", "spec", f"found {token}", rule=RuleId.CONTRACT)
+    problem = Problem(file="a.yaml", line=1, kind="Playground", name="x", path="spec", reason=f"found {token}")
     reason = str(problem.as_dict()["reason"])
     review = replace(WHOLE, head=replace(HEAD, findings=(replace(HEAD.findings[0], reason=reason),)))
     for form in ReviewFormat:
