@@ -3,8 +3,9 @@
 A family lists the conversions between adjacent releases whose manifests differ in form. A field that a release merely
 lacks needs no conversion: after the last step, whatever the target does not accept is a loss.
 
-Documents are edited in place through the interfaces of mutable mappings and sequences, so that the comments and the
-order of keys of a parsed file survive.
+Documents are edited in place. The values of a parsed file know the text and the comments that belong to them, also
+where a conversion moves them. A parsed map has ``entries``, the origin of each key, which :func:`renamed` and
+:func:`moved` keep.
 """
 
 import itertools
@@ -29,10 +30,12 @@ class MigratedDocument:
     Attributes:
         value: The manifest, which conversions edit.
         file: The file that it is written to.
+        into: The manifest that takes its place, or into which its fields were moved, and so its comments.
     """
 
     value: Fields
     file: str = ""
+    into: "MigratedDocument | None" = None
 
     @property
     def kind(self) -> str:
@@ -97,8 +100,10 @@ class Batch:
         self.documents.insert(self._index(after) + 1, added)
         return added
 
-    def remove(self, document: MigratedDocument) -> None:
+    def remove(self, document: MigratedDocument, into: MigratedDocument | None = None) -> None:
+        """Remove a manifest; ``into`` is the one that has its fields then."""
         del self.documents[self._index(document)]
+        document.into = into
 
     def loss(self, document: MigratedDocument, path: str, reason: str) -> None:
         self.losses.append(MigrationNote(document.title, path, reason))
@@ -222,19 +227,24 @@ def renamed(owner: Fields, old: str, new: str) -> None:
     if old not in owner:
         return
     position, value = list(owner).index(old), owner[old]
-    comments = getattr(getattr(owner, "ca", None), "items", {})
-    inserted(owner, position, new, value)
-    if old in comments:
-        comments[new] = comments.pop(old)
     del owner[old]
+    inserted(owner, position, new, value)
+    entries = getattr(owner, "entries", {})
+    if old in entries:
+        entries[new] = entries.pop(old)
+
+
+def moved(owner: Fields, key: str, target: Fields, position: int | None = None) -> None:
+    """Move a key to another map, with its comments: to its end, or to a position."""
+    value = owner.pop(key)
+    inserted(target, len(target) if position is None else position, key, value)
+    entries, others = (getattr(each, "entries", None) for each in (owner, target))
+    if entries and others is not None and key in entries:
+        others[key] = entries.pop(key)
 
 
 def inserted(owner: Fields, position: int, key: str, value: Any) -> None:  # noqa: ANN401  any YAML value
-    """Insert a key at a position, in a parsed map as well as in a dict."""
-    insert = getattr(owner, "insert", None)
-    if insert is not None:
-        insert(position, key, value)
-        return
+    """Insert a key at a position."""
     later = list(owner.items())[position:]
     for name, _ in later:
         del owner[name]

@@ -1,6 +1,5 @@
 """The command ``migrate``."""
 
-import difflib
 import io
 import sys
 from collections.abc import Iterator
@@ -134,8 +133,12 @@ def migrate(
 
 
 def _diff(path: Path, old: str, new: str) -> Iterator[str]:
+    from .differences import unified_lines
+
     # Not splitlines: it also ends lines at characters that no tool which applies a diff takes for an end.
     before, after = (io.StringIO(text, newline="\n").readlines() for text in (old, new))
+    if before == after:
+        return
     name = path.as_posix().lstrip("/")
     try:
         documents = [*read_documents(old), *read_documents(new)]
@@ -143,6 +146,6 @@ def _diff(path: Path, old: str, new: str) -> Iterator[str]:
         # A stack file that Pulumi reads, such as one that is nested deeper than any setting.
         raise WorkbenchError(printable(f"{path}:{error.line}: {error.reason}")) from None
     secrets = frozenset[str]().union(*(quoted_texts(document.value) for document in documents))
-    for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}"):
+    for line in (f"--- a/{name}\n", f"+++ b/{name}\n", *unified_lines(before, after)):
         shown = printable_lines(masked_text(line, secrets))
         yield shown if line.endswith("\n") else f"{shown}\n\\ No newline at end of file\n"

@@ -21,7 +21,7 @@ from components.families.migration import (
 )
 
 from ..errors import WorkbenchError
-from .files import ManifestFile
+from .files import ManifestFile, convert_files
 
 _LINE_END = re.compile("\r\n?")
 
@@ -132,9 +132,7 @@ def _convert_family(
             left = drop_losses(document, kinds, target)
             if left:
                 raise WorkbenchError("\n".join(f"{document.title}: {problem}" for problem in left))
-    placed = _in_order(documents, batch)
-    for file in files:
-        converted.texts[file.path] = file.converted(placed)
+    converted.texts |= convert_files(files, _in_order(documents, batch))
 
 
 def _in_order(documents: list[MigratedDocument], batch: Batch) -> list[MigratedDocument]:

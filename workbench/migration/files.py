@@ -1,17 +1,12 @@
 """Manifest files that are edited without losing comments, order or formatting."""
 
-import difflib
-import io
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap
-from ruamel.yaml.error import YAMLError
 from yaml.nodes import CollectionNode, Node, SequenceNode
 
 from components.contract.collection import paused_collection
@@ -19,6 +14,8 @@ from components.contract.documents.reader import YamlError, read_documents
 from components.families.migration import MigratedDocument, plain
 
 from ..errors import WorkbenchError
+from .source import Entry, Source, SourceMap
+from .writing import Head, Writer
 
 _STYLES = ((2, 0), (4, 2))
 """Indentation of lists below their key: of the items' content, and of the dashes."""
@@ -31,8 +28,6 @@ _RULE = re.compile(r"^(---(?:[ \t]+#[^\n]*|[ \t]*)\n)", re.MULTILINE)
 """A line between two documents."""
 _MARKER = re.compile(r"^(?:%|\.\.\.|---[ \t]+[^#\s]|---[ \t]*\Z)", re.MULTILINE)
 """A directive, the end of a document, or a document that begins beside its marker."""
-_LONG_NUMBER = re.compile(r"\d{4301,}")
-"""A number with more digits than Python converts."""
 _START = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*---[ \t]*(?:#[^\n]*)?\n")
 """Comments before the first document, and its start."""
 
@@ -64,8 +59,7 @@ class _Place:
 class _Part:
     """A document of a file with its comments, or all documents of a file that lines do not tell apart.
 
-    ruamel.yaml takes many times as long as libyaml. It reads only the parts that a conversion may edit, and those
-    whose documents were replaced.
+    Only the parts that a conversion may edit, and those whose documents were replaced, are read with their places.
 
     Args:
         path: The path of the file.
@@ -79,7 +73,7 @@ class _Part:
         self.text = text
         self.places = [_Place.of(value, path) for value in values]
         self._path = path
-        self._before = ""
+        self._source: Source | None = None
 
     @property
     def documents(self) -> list[MigratedDocument]:
@@ -87,21 +81,23 @@ class _Part:
         return [document for place in self.places for document in place.documents]
 
     def open(self) -> None:
-        """Replace the values by those that keep comments and formatting."""
-        values = _yaml(_STYLES[0]).load_all(self.text)
-        for place, value in zip(self.places, values, strict=True):
+        """Replace the values by those that know their place."""
+        self._source = Source(self.text)
+        for place, value in zip(self.places, self._source.values, strict=True):
             opened = _Place.of(value, self._path)
             place.value = value
             for document, twin in zip(place.documents, opened.documents, strict=True):
                 document.value = twin.value
-        self._before = self._state()
 
-    def converted(self, by_place: Mapping[int, list[MigratedDocument]], style: tuple[int, int]) -> str:
-        """Return the text with other documents in its places; empty if none is left.
+    def converted(
+        self, by_place: Mapping[int, list[MigratedDocument]], list_offset: int, heads: dict[int, Head]
+    ) -> list[str | Head]:
+        """Return the lines with other documents in its places; none if no document is left.
 
         Args:
             by_place: The documents by the ``id`` of their place.
-            style: How the file indents lists.
+            list_offset: How far the file indents lists.
+            heads: The places for comments above each document, by the ``id`` of its value; filled in.
         """
         kept = [by_place.get(id(place), []) if place.documents else [] for place in self.places]
         same = all(
@@ -109,12 +105,15 @@ class _Part:
             and all(one is other for one, other in zip(documents, place.documents, strict=True))
             for documents, place in zip(kept, self.places, strict=True)
         )
-        if same and (not self._before or self._state() == self._before):
-            return self.text
-        if not any(kept) and all(place.documents and not place.is_list for place in self.places):
-            return ""
-        if not self._before:
+        unedited = self._source is None or all(Writer(0, {}).is_unchanged(place.value) for place in self.places)
+        if same and unedited:
+            if self._source is not None:
+                self._source.written.update(range(len(self._source.comments)))
+            return [self.text]
+        if self._source is None:
             self.open()
+        if not any(kept) and all(place.documents and not place.is_list for place in self.places):
+            return []
         values: list[Any] = []
         for place, documents in zip(self.places, kept, strict=True):
             if place.is_list:
@@ -122,11 +121,33 @@ class _Part:
                 values.append(place.value)
             else:
                 values += [document.value for document in documents] if place.documents else [place.value]
-        return _edited(self.text, values, style)
+        heads.update({id(document.value): Head("") for documents in kept for document in documents})
+        lines = _written(values, list_offset, heads)
+        end = len(self.text) - len(self.text.rstrip("\n"))
+        return [*lines, "\n" * (end - 1)] if end > 1 and self._source and not self._source.kept else lines
 
-    def _state(self) -> str:
-        """Return the values, with the order of their keys."""
-        return repr([plain(place.value) for place in self.places])
+    def comments_without_place(self) -> Iterator[tuple[MigratedDocument, str]]:
+        """Yield the comments that are not written yet, each with the document that it belonged to."""
+        source, documents = self._source, self.documents
+        if source is None or not documents:
+            return
+        starts = list(self._starts(source))
+        for number, (start, end) in enumerate(source.comments):
+            if number not in source.written:
+                yield documents[max(0, bisect_right(starts, start) - 1)], source.text[start:end].rstrip()
+
+    def _starts(self, source: Source) -> Iterator[int]:
+        for place, value, start in zip(self.places, source.values, source.starts, strict=True):
+            if isinstance(value, SourceMap) and "items" in value.entries and place.is_list:
+                items = next(entry for entry in value.original if entry.key == "items")
+                yield from self._item_starts(source, items, len(place.documents))
+            else:
+                yield from [start] * len(place.documents)
+
+    @staticmethod
+    def _item_starts(source: Source, items: Entry, count: int) -> Iterator[int]:
+        found = [entry.start for entry in source.entries if entry.parent is items]
+        yield from (found + [items.start] * count)[:count]
 
 
 class ManifestFile:
@@ -141,15 +162,15 @@ class ManifestFile:
     def __init__(self, path: Path, text: str, editable: Callable[[Mapping[str, Any]], bool]) -> None:
         self.path = path
         self.text = text
-        # ruamel.yaml writes an empty document as null, and loses its comments and those before the first document.
+        # Comments before the first document, and those of documents without content, belong to no object.
         filled = _EMPTY_DOCUMENT.sub(lambda match: match["comment"].lstrip("\n"), text)
         start = _START.match(filled)
         self._head = start[0] if start else ""
         filled = filled.removeprefix(self._head)
-        self._parts, self._style = _parts(path, filled)
-        for part in self._parts:
-            if any(editable(document.value) for document in part.documents):
-                with self._editing():
+        self._parts, self._list_offset = _parts(path, filled)
+        with paused_collection():
+            for part in self._parts:
+                if any(editable(document.value) for document in part.documents):
                     part.open()
 
     @property
@@ -157,16 +178,16 @@ class ManifestFile:
         """The manifests of the file, in order."""
         return [document for part in self._parts for document in part.documents]
 
-    def converted(self, documents: list[MigratedDocument]) -> str:
-        """Return the text with the documents of a batch in place of those that were read.
+    def converted(self, own: list[MigratedDocument], heads: dict[int, Head]) -> list[tuple[str, list[str | Head]]]:
+        """Return the lines of each part, below the rule before it.
 
         Lines of the original text are kept where nothing changed.
 
         Args:
-            documents: The documents of this file after the conversion: edited, without removed ones, and with
-                added ones after their predecessors in the batch.
+            own: The documents of this file after the conversion: edited, without removed ones, and with added ones
+                after their predecessors in the batch.
+            heads: The places for comments above each document, by the ``id`` of its value; filled in.
         """
-        own = [document for document in documents if document.file == str(self.path)]
         places = [place for part in self._parts for place in part.places]
         origins = {id(document): place for place in places for document in place.documents}
         # An added document belongs to the place of the document before it, which may be a List.
@@ -175,43 +196,99 @@ class ManifestFile:
         for document in own:
             current = origins.get(id(document), current)
             by_place.setdefault(id(current), []).append(document)
-        text = ""
+        with paused_collection():
+            return [(part.rule, part.converted(by_place, self._list_offset, heads)) for part in self._parts]
+
+    def comments_without_place(self) -> Iterator[tuple[MigratedDocument, str]]:
         for part in self._parts:
-            with self._editing():
-                converted = part.converted(by_place, self._style)
-            if text and converted:
+            yield from part.comments_without_place()
+
+    def joined(self, parts: Iterable[tuple[str, list[str | Head]]]) -> str:
+        """Return the text of the file."""
+        text = ""
+        for rule, lines in parts:
+            written = _joined(lines)
+            if text and written:
                 text += "" if text.endswith("\n") else "\n"
-                text += part.rule
-            text += converted
+                text += rule
+            text += written
         return self.text if text == "".join(part.rule + part.text for part in self._parts) else self._head + text
 
-    @contextmanager
-    def _editing(self) -> Iterator[None]:
-        """Raise an error with a place if ruamel.yaml cannot read what libyaml does."""
-        try:
-            with paused_collection():
-                yield
-        except (ValueError, YAMLError, RecursionError) as error:
-            number = _LONG_NUMBER.search(self.text)
-            if number:
-                line, digits = self.text.count("\n", 0, number.start()) + 1, len(number[0])
-                reason = f"the number has {digits} digits; put it in quotes"
-                raise WorkbenchError(f"{self.path}:{line}: {reason}") from None
-            reason = str(error).partition("\n")[0]
-            raise WorkbenchError(f"{self.path}: cannot be edited: {reason}; correct it") from None
+
+def convert_files(files: Iterable[ManifestFile], documents: Iterable[MigratedDocument]) -> dict[Path, str]:
+    """Return the texts of files with converted documents.
+
+    Args:
+        files: The files.
+        documents: Their documents after the conversion, in the order of the files.
+    """
+    files = list(files)
+    by_file: dict[str, list[MigratedDocument]] = {}
+    for document in documents:
+        by_file.setdefault(document.file, []).append(document)
+    heads: dict[int, Head] = {}
+    parts = [file.converted(by_file.get(str(file.path), []), heads) for file in files]
+    for file in files:
+        for document, comment in file.comments_without_place():
+            owner: MigratedDocument | None = document
+            while owner is not None and id(owner.value) not in heads:
+                owner = owner.into
+            if owner is not None:
+                heads[id(owner.value)].comments.append(comment)
+    return {file.path: file.joined(lines) for file, lines in zip(files, parts, strict=True)}
+
+
+def _written(values: list[Any], list_offset: int, heads: dict[int, Head]) -> list[str | Head]:
+    """Return the lines of documents, which have these values when they are read again."""
+    expected = repr([plain(value) for value in values])
+    for expanding in (False, True):
+        writer = Writer(list_offset, heads, expanding=expanding)
+        lines = _documents(writer, values)
+        if repr(_values(_joined(lines))) == expected:
+            for source, numbers in writer.written.items():
+                source.written |= numbers
+            return lines
+    # A form that the writer does not know, such as explicit keys: its comments go above the object.
+    return _documents(Writer(list_offset, heads), [plain(value) for value in values], values)
+
+
+def _documents(writer: Writer, values: list[Any], owners: list[Any] | None = None) -> list[str | Head]:
+    lines: list[str | Head] = []
+    for value, owner in zip(values, owners or values, strict=True):
+        if lines:
+            lines.append("---\n")
+        if owner is not value:
+            writer.head(owner, lines)
+        lines += writer.document(value)
+    return lines
+
+
+def _joined(lines: Iterable[str | Head]) -> str:
+    texts: list[str] = []
+    for line in lines:
+        texts += [line] if isinstance(line, str) else [f"{line.indent}{comment}\n" for comment in line.comments]
+    return "".join(texts)
 
 
 def with_setting(text: str, key: str, values: Mapping[str, str]) -> str:
-    """Return the text of a stack file with entries added to a setting that is a map, or changed in it."""
-    _, style = _parts(Path(), text)
-    (content,) = _yaml(style).load_all(text)
-    setting = content.setdefault("config", {}).setdefault(key, CommentedMap())
-    setting.update(values)
-    return _edited(text, [content], style)
+    """Return the text of a stack file with entries added to a setting that is a map, or changed in it.
+
+    Raises:
+        YamlError: It is not valid YAML.
+    """
+    (content,) = Source(text).values or [{}]
+    content = {} if content is None else content
+    if content.get("config") is None:
+        content["config"] = {}
+    if content["config"].get(key) is None:
+        content["config"][key] = {}
+    content["config"][key].update(values)
+    _, list_offset = _parts(Path(), text)
+    return _joined(_written([content], list_offset, {}))
 
 
-def _parts(path: Path, text: str) -> tuple[list[_Part], tuple[int, int]]:
-    """Return the parts of a text, and its style."""
+def _parts(path: Path, text: str) -> tuple[list[_Part], int]:
+    """Return the parts of a text, and how far it indents lists below their key."""
     values: list[Any] = []
     lines = dict.fromkeys(_STYLES, 0)
     try:
@@ -223,26 +300,10 @@ def _parts(path: Path, text: str) -> tuple[list[_Part], tuple[int, int]]:
     style = max(_STYLES, key=lambda style: lines[style])
     texts = _RULE.split(text)[::2]
     if _MARKER.search(text) or len(texts) != len(values):
-        return [_Part(path, "", text, values)], style
+        return [_Part(path, "", text, values)], style[1]
     rules = ["", *_RULE.findall(text)]
     parts = [_Part(path, rule, part, [value]) for rule, part, value in zip(rules, texts, values, strict=True)]
-    return parts, style
-
-
-def _yaml(style: tuple[int, int]) -> YAML:
-    yaml = YAML()
-    yaml.preserve_quotes = True
-    yaml.width = 2**16  # ruamel.yaml folds scalars in longer lines
-    yaml.indent(mapping=2, sequence=style[0], offset=style[1])
-    return yaml
-
-
-def _dump(values: Any, style: tuple[int, int]) -> str:  # noqa: ANN401  parsed documents
-    stream = io.StringIO()
-    yaml = _yaml(style)
-    yaml.explicit_start = False
-    yaml.dump_all(list(values), stream)
-    return stream.getvalue()
+    return parts, style[1]
 
 
 def _count_lists(
@@ -271,27 +332,6 @@ def _count_lists(
                 lines[style] += value.end_mark.line - value.start_mark.line
                 inside = within | {style}
         _count_lists(value, inside, lines, seen)
-
-
-def _edited(text: str, values: list[Any], style: tuple[int, int]) -> str:
-    """Return a text with changed documents, in which the lines of what did not change are kept."""
-    before, after = _dump(_yaml(style).load_all(text), style), _dump(values, style)
-    if before == after:
-        return text
-    merged = _merged(text, before, after)
-    return merged if _values(merged) == _values(after) else after
-
-
-def _merged(original: str, before: str, after: str) -> str:
-    """Apply the difference between two dumps to the original text, whose lines differ in formatting only."""
-    texts = [text.splitlines(keepends=True) for text in (original, before, after)]
-    lines, old, new = texts
-    if len(lines) != len(old):
-        return after
-    merged = []
-    for tag, start, end, first, last in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        merged += lines[start:end] if tag == "equal" else new[first:last]
-    return "".join(merged)
 
 
 def _values(text: str) -> list[Any]:

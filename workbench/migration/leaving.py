@@ -15,7 +15,7 @@ from components.plan.review.differences import parse_path
 
 from ..errors import WorkbenchError
 from .conversion import Converted, raise_before, raise_errors, text_of
-from .files import ManifestFile
+from .files import ManifestFile, convert_files
 
 _Key = tuple[str, str, str, str]
 """File, kind, namespace and name of a manifest."""
@@ -40,17 +40,25 @@ def convert_to_family(paths: Iterable[Path], family: str) -> Converted:
     raise_errors(conversion.problems, "correct the manifests first")
     replaced = {_key(item.source): item for item in conversion.converted if item.documents}
     unused = {_key(source) for source in conversion.unused}
-    converted = Converted({path: text_of(path) for path in paths})
-    for path, text in converted.texts.items():
-        file = ManifestFile(path, text, editable=lambda _: False)
-        placed: list[MigratedDocument] = []
+    files = [ManifestFile(path, text_of(path), editable=lambda _: False) for path in paths]
+    placed: list[MigratedDocument] = []
+    for file in files:
+        removed: list[MigratedDocument] = []
+        first: MigratedDocument | None = None
         for document in file.documents:
             key = document.file, document.kind, document.namespace, document.name
             if key in replaced:
-                placed += [_in_place_of(document, body) for body in replaced[key].documents]
-            elif key not in unused:
+                added = [_in_place_of(document, body) for body in replaced[key].documents]
+                document.into = added[0]
+                first = first or added[0]
+                placed += added
+            elif key in unused:
+                removed.append(document)
+            else:
                 placed.append(document)
-        converted.texts[path] = file.converted(placed)
+        for document in removed:
+            document.into = first
+    converted = Converted(convert_files(files, placed))
     for item in conversion.converted:
         converted.losses += [
             _note(item, difference.path, difference.before, difference.after) for difference in item.differences

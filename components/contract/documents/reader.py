@@ -157,12 +157,12 @@ def read_documents(text: str) -> Iterator[Document]:
     """
     lines = Lines(text)
     for node in compose(text, lines):
-        reader = _DocumentReader(lines)
+        reader = DocumentReader(lines)
         value = reader.read(node, 0)
         yield Document(lines.span(node), value, LocatedDocument(node, lines), reader.odd, reader.duplicates)
 
 
-class _DocumentReader:
+class DocumentReader:
     """Turns the nodes of one document into plain values."""
 
     def __init__(self, lines: Lines) -> None:
@@ -177,7 +177,7 @@ class _DocumentReader:
             if node.tag == _TEXT:
                 return node.value
             return self._scalar(node)
-        self._spend(node, depth)
+        self.spend(node, depth)
         if node.tag not in _COLLECTIONS:
             raise YamlError(self.line_of(node.start_mark), f"tag {node.tag!r} is not allowed; remove it")
         if kind is MappingNode:
@@ -185,7 +185,7 @@ class _DocumentReader:
         read = self.read
         return [read(item, depth + 1) for item in node.value]
 
-    def _spend(self, node: Node, depth: int) -> None:
+    def spend(self, node: Node, depth: int) -> None:
         self.budget -= 1 + len(node.value)
         if self.budget < 0:
             raise YamlError(
@@ -216,7 +216,7 @@ class _DocumentReader:
             if key_node.tag == _PLAIN and key_node.value == "<<":
                 merged += self._merged(value_node, depth)
                 continue
-            key = self._key(key_node)
+            key = self.key(key_node)
             if key in result:
                 self.duplicates.append((self.line_of(key_node.start_mark), key))
             result[key] = read(value_node, depth)
@@ -225,7 +225,7 @@ class _DocumentReader:
                 result.setdefault(key, value)
         return result
 
-    def _key(self, node: Node) -> str:
+    def key(self, node: Node) -> str:
         if type(node) is not ScalarNode:
             raise YamlError(self.line_of(node.start_mark), "a key must be a string, found a map or a list")
         try:

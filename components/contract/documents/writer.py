@@ -42,16 +42,16 @@ def _value(value: object, lead: str, indent: str, out: list[str]) -> None:
     elif value and isinstance(value, list | tuple):
         _list(value, lead, indent, out)
     else:
-        out.append(f"{lead}{_inline(value, indent)}\n")
+        out.append(f"{lead}{inline_text(value, indent)}\n")
 
 
 def _map(mapping: Mapping[str, Any], lead: str, indent: str, out: list[str]) -> None:
     for key, value in mapping.items():
-        head = f"{lead}{_text(key)}:"
+        head = f"{lead}{quoted_text(key)}:"
         lead = indent
         kind = type(value)
         if kind is str:
-            out.append(f"{head} {_literal(value, indent)}\n" if "\n" in value else f"{head} {_text(value)}\n")
+            out.append(f"{head} {_literal(value, indent)}\n" if "\n" in value else f"{head} {quoted_text(value)}\n")
         elif value and (kind is dict or isinstance(value, Mapping)):
             out.append(f"{head}\n")
             _map(value, f"{indent}  ", f"{indent}  ", out)
@@ -59,22 +59,23 @@ def _map(mapping: Mapping[str, Any], lead: str, indent: str, out: list[str]) -> 
             out.append(f"{head}\n")
             _list(value, indent, indent, out)
         else:
-            out.append(f"{head} {_inline(value, indent)}\n")
+            out.append(f"{head} {inline_text(value, indent)}\n")
 
 
 def _list(items: Iterable[Any], lead: str, indent: str, out: list[str]) -> None:
     inner = f"{indent}  "
     for item in items:
         if isinstance(item, str):
-            out.append(f"{lead}- {_inline(item, indent)}\n")
+            out.append(f"{lead}- {inline_text(item, indent)}\n")
         else:
             _value(item, f"{lead}- ", inner, out)
         lead = indent
 
 
-def _inline(value: object, indent: str) -> str:
+def inline_text(value: object, indent: str) -> str:
+    """Return a scalar, or an empty collection; the lines of a text are two spaces deeper than ``indent``."""
     if isinstance(value, str):
-        return _literal(value, indent) if "\n" in value else _text(value)
+        return _literal(value, indent) if "\n" in value else quoted_text(value)
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -95,7 +96,7 @@ def _inline(value: object, indent: str) -> str:
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def _text(text: str) -> str:
+def quoted_text(text: str) -> str:
     """Return a scalar on one line: plain if every YAML parser reads it as text, otherwise double-quoted."""
     if _PLAIN.match(text) and not _NUMERAL.match(text) and not _MARK.match(text) and text.lower() not in _WORDS:
         return text
@@ -114,7 +115,7 @@ def _escaped(match: re.Match[str]) -> str:
 def _literal(text: str, indent: str) -> str:
     """Return multi-line text as a literal block, so that scripts stay readable."""
     if not _BLOCK.match(text) or any(is_controlling(letter) for letter in _ODD.findall(text) if letter not in "\n\t"):
-        return _text(text)
+        return quoted_text(text)
     body = text.rstrip("\n")
     trailing = len(text) - len(body)
     lines = "\n".join(f"{indent}  {line}" if line else "" for line in body.split("\n"))

@@ -387,7 +387,7 @@ def _merge_bindings(batch: Batch) -> None:
         used.add(key)
         policy = policies[key] if first else batch.add(copy.deepcopy(original[key]), after=binding)
         _merge(batch, policy, binding, spec)
-        batch.remove(binding)
+        batch.remove(binding, into=policy)
     for key, policy in policies.items():
         policy_spec = policy.value.get("spec")
         if isinstance(policy_spec, dict) and not policy_spec.keys() & {*_TARGETS.values(), "disaggregatedTarget"}:
@@ -482,7 +482,7 @@ def _fold(batch: Batch, policy: MigratedDocument, booster: MigratedDocument) -> 
     renamed(owner["backend"], "replicas", "minReplicas")
     _insert_behind(owner["backend"], "minReplicas", "maxReplicas", target["maxReplicas"])
     _insert_behind(owner, "backend", "autoscalingPolicy", spec)
-    batch.remove(policy)
+    batch.remove(policy, into=booster)
 
 
 def _bind(batch: Batch, policy: MigratedDocument, spec: Fields) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, MutableMapping
 from typing import Any
 
 from ...fleet.demand import UNLIMITED
-from ..migration import Batch, Fields, MigratedDocument, ReleaseStep, inserted, plain, renamed
+from ..migration import Batch, Fields, MigratedDocument, ReleaseStep, inserted, moved, plain, renamed
 from .loaders import SKIP_LOADER
 
 _MODEL, _RUNTIME, _PLAYGROUND, _SERVICE = "OpenModel", "BackendRuntime", "Playground", "Service"
@@ -151,8 +151,6 @@ def _playground_to_configs(batch: Batch, document: MigratedDocument, runtimes: d
                 del config["args"]
             else:
                 config["args"] = args["flags"]
-                if "flags" in _comments(args):
-                    _comments(config).setdefault("args", _comments(args)["flags"])
             if (name or _DEFAULT) != inferred or (name is not None and inferred == _DEFAULT):
                 inserted(config, position, "configName", name or _DEFAULT)
     if elastic is None:
@@ -167,7 +165,7 @@ def _playground_to_configs(batch: Batch, document: MigratedDocument, runtimes: d
     if trigger is not None:
         config["scaleTrigger"] = trigger
     else:
-        _moved(elastic, "scaleTrigger", config)
+        moved(elastic, "scaleTrigger", config)
 
 
 def _referred(
@@ -198,7 +196,7 @@ def _playground_from_configs(batch: Batch, document: MigratedDocument) -> None:
     if config is None:
         return
     if elastic is not None and "scaleTrigger" in config:
-        _moved(config, "scaleTrigger", elastic)
+        moved(config, "scaleTrigger", elastic)
     args, name = config.get("args"), config.get("configName")
     if not isinstance(args, MutableMapping) and (args is not None or name is not None):
         inferred = _inferred(batch, spec)
@@ -263,7 +261,7 @@ def _to_inline_templates(batch: Batch) -> None:
     for document in batch.of_kind(_PLAYGROUND):
         config, elastic = _part(document.value, "spec", _CONFIG), _part(document.value, "spec", _ELASTIC)
         if config is not None and elastic is not None and "scaleTrigger" in config:
-            _moved(config, "scaleTrigger", elastic)
+            moved(config, "scaleTrigger", elastic)
             if not config:
                 del document.value["spec"][_CONFIG]
     for document in batch.of_kind(_SERVICE):
@@ -281,10 +279,10 @@ def _to_inline_template(batch: Batch, document: MigratedDocument) -> None:
         batch.note(document, f"spec.{_TEMPLATE}.{name}", reason)
     position = list(spec).index(_TEMPLATE)
     for offset, name in enumerate([name for name in ("replicas", "rolloutStrategy") if name in template]):
-        _moved(template, name, spec, position + offset)
+        moved(template, name, spec, position + offset)
     place = list(template).index(_GROUP)
     for offset, name in enumerate(list(group)):
-        _moved(group, name, template, place + offset)
+        moved(group, name, template, place + offset)
     del template[_GROUP]
 
 
@@ -308,20 +306,20 @@ def _from_inline_templates(batch: Batch) -> None:
             continue
         if _part(spec, _CONFIG) is None:
             inserted(spec, list(spec).index(_ELASTIC), _CONFIG, {})
-        _moved(elastic, "scaleTrigger", spec[_CONFIG])
+        moved(elastic, "scaleTrigger", spec[_CONFIG])
     for document in batch.of_kind(_SERVICE):
         spec = _part(document.value, "spec")
         template = _part(spec, _TEMPLATE) if spec is not None else None
         if spec is None or template is None or _GROUP in template:
             continue
         names = [name for name in template if name in _GROUP_FIELDS]
-        # A map of the same class keeps comments.
+        # A map of the same class keeps the comments of its keys.
         group = type(template)()
         for name in names:
-            _moved(template, name, group)
+            moved(template, name, group)
         inserted(template, 0, _GROUP, group)
         for offset, name in enumerate([name for name in ("replicas", "rolloutStrategy") if name in spec]):
-            _moved(spec, name, template, offset)
+            moved(spec, name, template, offset)
 
 
 # 79d833c and v0.1.2: an upper bound is required
@@ -366,23 +364,6 @@ def _without_streaming(batch: Batch) -> None:
         if annotations.get(SKIP_LOADER) == "true":
             path = f"metadata.annotations[{SKIP_LOADER}]"
             batch.loss(document, path, "releases before v0.1.4 ignore it and load the weights into the pod")
-
-
-def _moved(owner: Fields, key: str, target: Fields, position: int | None = None, name: str = "") -> None:
-    """Move a key to another map, with its comments; to its end without a position."""
-    name, value = name or key, owner[key]
-    comment = _comments(owner).pop(key, None)
-    del owner[key]
-    if position is None:
-        target[name] = value
-    else:
-        inserted(target, position, name, value)
-    if comment is not None:
-        _comments(target).setdefault(name, comment)
-
-
-def _comments(owner: Fields) -> Any:  # noqa: ANN401  those of a parsed map, or none
-    return getattr(getattr(owner, "ca", None), "items", {})
 
 
 def _part(value: Any, *path: str) -> Fields | None:  # noqa: ANN401  any YAML value

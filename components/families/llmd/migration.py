@@ -61,7 +61,7 @@ def _to_parameters(batch: Batch, document: MigratedDocument, spec: Fields) -> No
         new = type(entry)
         decode, prefill, parameters = new(), new(), new()
         for key in ("alpha", "beta"):
-            _moved(entry, key, decode)
+            decode[key] = entry[key]
         prefill.update(gamma="0", delta="0")
         parameters.update(decodeParms=decode, prefillParms=prefill)
         position = min(list(entry).index(key) for key in decode)
@@ -101,8 +101,6 @@ def _to_line(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
             if number != str(decode[key]):
                 entry[key] = number
                 batch.loss(document, f"{path}.decodeParms.{key}", f"{decode[key]} is written as {number}")
-            else:
-                _moved(decode, key, entry)
         del entry["perfParms"]
     load = _at(document.value, "status", "currentAlloc", "load")
     if load is not None and "avgOutputTokens" in load:
@@ -294,14 +292,14 @@ def _to_annotations(batch: Batch, document: MigratedDocument, spec: Fields) -> N
         )
         batch.remove(document)
         return
-    batch.add(_autoscaler(document, spec, annotations), after=document)
+    added = batch.add(_autoscaler(document, spec, annotations), after=document)
     batch.loss(
         document,
         "kind",
         f"v0.9.0 has no kind {_KIND}: a {_HPA} with annotations replaces it. Plans apply it as it is written "
         f"(otherKinds: apply): the controller of v0.9.0 must be in the cluster to serve {_SIGNAL}",
     )
-    batch.remove(document)
+    batch.remove(document, into=added)
 
 
 def _autoscaler(document: MigratedDocument, spec: Fields, annotations: dict[str, str]) -> Fields:
@@ -333,8 +331,7 @@ def _to_variants(batch: Batch) -> None:
             continue
         variant = _variant(document, found)
         if any(document is other for other in batch.documents):
-            batch.add(variant, after=document)
-            batch.remove(document)
+            batch.remove(document, into=batch.add(variant, after=document))
         else:
             batch.documents.append(MigratedDocument(variant, document.file))
             batch.note(
@@ -378,11 +375,3 @@ def _at(value: object, *path: str) -> Fields | None:
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else None
-
-
-def _moved(owner: Fields, key: str, target: Fields) -> None:
-    """Copy a value with its comments to another map."""
-    target[key] = owner[key]
-    comments, others = (getattr(getattr(each, "ca", None), "items", None) for each in (owner, target))
-    if comments is not None and others is not None and key in comments:
-        others[key] = comments[key]

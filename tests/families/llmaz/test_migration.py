@@ -1,16 +1,13 @@
 """Manifests are converted between releases without a change of what they render to."""
 
 import copy
-import io
 import itertools
 import json
 import os
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ruamel.yaml import YAML
 
 from components.contract.kinds import Kinds
 from components.families import objects
@@ -22,6 +19,7 @@ from components.fleet.rendered import Fleet
 from components.plan.rendering import render_fleet
 from tests.families.llmaz.generated import CPU, manifests
 from tests.families.llmaz.services import template, two
+from tests.families.migrated_texts import migrated_text
 from tests.fleets import Object, errors, open_model, playground, runtime, service
 
 KINDS = Kinds([member.kind for member in FAMILY.members])
@@ -364,7 +362,7 @@ spec:
   # who serves
   backendRuntimeConfig:
     backendName: vllm  # the engine
-    configName: other
+    configName: other  # which ones
     args:  # mine
       - --seed  # fixed
       - "7"
@@ -377,14 +375,7 @@ spec:
 
 
 def written(text: str, origin: str, target: str) -> str:
-    yaml = YAML()
-    yaml.preserve_quotes = True
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    document: Any = yaml.load(text)
-    migrate(Batch([MigratedDocument(document)]), KINDS, RELEASES, steps(), origin, target)
-    stream = io.StringIO()
-    yaml.dump(document, stream)
-    return stream.getvalue()
+    return migrated_text(text, lambda batch: migrate(batch, KINDS, RELEASES, steps(), origin, target))
 
 
 def test_comments_and_order_stay() -> None:

@@ -1,7 +1,6 @@
 """Conversions between releases: what becomes of each form, what is lost, and that nothing else changes."""
 
 import copy
-import io
 import itertools
 import os
 from typing import Any
@@ -9,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ruamel.yaml import YAML
 
 from components.contract.checking import check
 from components.contract.kinds import Kinds
@@ -17,6 +15,7 @@ from components.families.llmd.family import FAMILY
 from components.families.llmd.kinds import RELEASES, VARIANT_AUTOSCALING
 from components.families.migration import Batch, MigratedDocument, drop_losses, migrate
 from tests.families.llmd.support import LABEL, fleet, hpa_in, of_lws, variant
+from tests.families.migrated_texts import migrated_text
 from tests.fleets import errors
 
 Object = dict[str, Any]
@@ -300,15 +299,10 @@ spec:
       beta: "0.41"
       maxBatchSize: 4  # max-num-seqs
 """
-    yaml = YAML()
-    yaml.preserve_quotes = True
-    batch = Batch([MigratedDocument(yaml.load(text))])
-    migrate(batch, KINDS, RELEASES, FAMILY.steps(), CONTRACT, PARAMETERS)
-    out = io.StringIO()
-    yaml.dump(batch.documents[0].value, out)
+    made = migrated_text(text, lambda batch: migrate(batch, KINDS, RELEASES, FAMILY.steps(), CONTRACT, PARAMETERS))
     for comment in ("# what clients ask for", "# measured in May", "# at batch 1", "# max-num-seqs"):
-        assert comment in out.getvalue(), out.getvalue()
-    (line,) = (line for line in out.getvalue().splitlines() if "20.58" in line)
+        assert comment in made
+    (line,) = (line for line in made.splitlines() if "20.58" in line)
     assert line.endswith("# at batch 1")
 
 
