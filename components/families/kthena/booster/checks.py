@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
 from ....contract.names import LABEL_LENGTH, is_dns1035_label, is_dns1123_subdomain
+from ..routing.rules import check_patterns
 from .context import BackendContext
 from .facts import facts
 from .weights import cache_folder, path_of
@@ -40,6 +41,7 @@ def check_booster(backends: Sequence[BackendContext], findings: Findings) -> Non
     if not any(backend.spec.route_weight for backend in backends):
         reason = "must be above 0 for at least one backend, or no backend gets requests"
         findings.error(f"{backends[0].path}.routeWeight", reason, RuleId.ACCESS_UNROUTABLE)
+    check_patterns(booster.spec.model_match, "spec.modelMatch", findings)
     for backend in backends:
         _check_backend(backend, findings)
 

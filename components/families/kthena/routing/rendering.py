@@ -17,7 +17,7 @@ from ..names import OPERATOR, ROUTER
 from ..references import find_server
 from ..types import ModelRoute
 from .endpoints import check_endpoint_names, check_model_names, role_backends, router_endpoints, service_endpoints
-from .rules import RouteContext, RoutingRule, check_rules, routed_adapters, rules_for
+from .rules import RouteContext, RoutingRule, check_patterns, check_rules, routed_adapters, rules_for
 from .targets import Targets, check_targets, find_servers, targets_of
 
 
@@ -29,6 +29,7 @@ def render_model_route(source: LoadedResource, library: Library, options: Option
     model, adapters = spec.model_name or "", tuple(spec.lora_adapters or ())
     rules = []
     for index, rule in enumerate(spec.rules_):
+        check_patterns(rule.model_match, f"spec.rules[{index}].modelMatch", findings)
         rule_targets = tuple((target.model_server_name, target.weight) for target in rule.target_models)
         rules.append(RoutingRule.create(index, rule.name or "", rule.model_match, rule_targets))
     route = RouteContext(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
+from ....contract.go_patterns import pattern_error
 from ....fleet.endpoints import HeaderMatch
 from ....fleet.options import Options
 from ....fleet.origins import Origin, ProblemSource
@@ -169,3 +170,24 @@ def check_rules(route: RouteContext, active: ActiveRules) -> None:
             reason = f"no rule matches requests for {model!r}; add one without modelMatch.body, or with that model"
             report = route.findings.warn if reachable else route.findings.error
             report("spec.rules", reason)
+
+
+def check_patterns(match: ModelMatch | None, path: str, findings: Findings) -> None:
+    """Report regular expressions of a match that no router accepts.
+
+    Until v0.4.0 Kthena's router never matches such a rule (pkg/kthena-router/datastore/store.go), and since v1.0.0
+    the admission webhook refuses it (pkg/kthena-router/webhook/validator.go); gateways have the same syntax.
+    """
+    if match is None:
+        return
+    conditions = {f"headers[{name}]": header for name, header in (match.headers or {}).items()}
+    if match.uri:
+        conditions["uri"] = match.uri
+    for name, condition in conditions.items():
+        wrong = pattern_error(condition.regex) if condition.regex is not None else None
+        if wrong:
+            reason = (
+                f"{wrong}, found {condition.regex!r}; routers never match it, and Kthena's webhook refuses it since "
+                "v1.0.0; write a regular expression of Go (RE2), without lookaround and back references"
+            )
+            findings.error(f"{path}.{name}.regex", reason)

@@ -41,3 +41,9 @@ def test_a_further_name_for_a_booster(documents: tuple[Object, ...]) -> None:
     }
     services = [body["metadata"]["name"] for body in fleet.objects if body["kind"] == "Service"]
     assert services == ["demo-b1-leader"]
+
+
+@pytest.mark.parametrize(("regex", "wrong"), [("(?!/admin)/v1/.*", ["spec.modelMatch.uri.regex"]), ("/v1/.*", [])])
+def test_a_pattern_of_a_booster_that_no_router_accepts_is_refused(regex: str, wrong: list[str]) -> None:
+    spec = {**BOOSTER["spec"], "modelMatch": {"uri": {"regex": regex}}}
+    assert [problem.path for problem in errors(fleet_of({**BOOSTER, "spec": spec}))] == wrong

@@ -223,3 +223,15 @@ def test_the_operators_router_answers_for_everything() -> None:
     assert [body["kind"] for body in item.objects] == ["ModelRoute"]
     kinds = [body["kind"] for body in fleet_of(*documents, route, **OPERATOR).objects]
     assert sorted(kinds) == ["ModelRoute", "ModelServer", "ModelServing", "Service"]
+
+
+@pytest.mark.parametrize("realization", list(Realization))
+@pytest.mark.parametrize("field", ["headers", "uri"])
+def test_a_pattern_that_no_router_accepts_is_refused(field: str, realization: Realization) -> None:
+    condition = {"regex": "(?!x)y"}
+    match = {field: condition} if field == "uri" else {field: {"h": condition}}
+    path = f"spec.rules[0].modelMatch.{'uri' if field == 'uri' else 'headers[h]'}.regex"
+    found = told(*ONE, model_route(rule("s", modelMatch=match)), realization=realization)
+    assert "assertion '(?!'" in found[path]
+    match = {field: {"regex": "x.*y"}} if field == "uri" else {field: {"h": {"regex": "x.*y"}}}
+    assert path not in told(*ONE, model_route(rule("s", modelMatch=match)), realization=realization)
