@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
 
 from ...contract.findings.collector import Findings, unknown_reference
 from ...contract.findings.ids import RuleId
@@ -16,7 +17,7 @@ from ...fleet.serving import render_declared
 from .operated import applies
 from .rendering import OPERATOR
 from .types.inference_service import InferenceService, Model
-from .types.model_router import ModelRouter, ModelRouterSpec, RouterBackend, RouterRule
+from .types.model_router import AuthPolicy, ModelRouter, ModelRouterSpec, RouterBackend, RouterRule, RuleMatch
 from .types.shared import FederatedCluster, GPUQuota, LoRAAdapter, ModelPool
 
 _WITH_OPERATOR = "use realization 'operator'"
@@ -32,6 +33,9 @@ _ATTEMPT_SECONDS = 60
 ``routerRuleResource`` in internal/controller/gateway_resources_modelrouter.go)."""
 _GATEWAY_IGNORES, _GATEWAY_FIXED = Span(until="v0.8.8"), Span(until="v0.8.15")
 """Releases whose routes have no timeout, and whose attempts always end after 60 s (the same file at each tag)."""
+
+_GATEWAY_LOCAL = Span(until="v0.9.13")
+"""Releases whose gateway mode stops at a backend outside the cluster (modelrouter_gateway_controller.go)."""
 
 
 def render_model_router(
@@ -88,9 +92,7 @@ def render_model_pool(
     if pool.spec.default and pool.spec.default not in names:
         reason = f"must be one of the members {', '.join(names)}, found {pool.spec.default!r}"
         findings.error("spec.default", reason, RuleId.REFERENCE_MISSING)
-    if _seconds(pool.spec.swap_budget) is None:
-        reason = f"must be a duration such as 300s or 5m, found {pool.spec.swap_budget!r}"
-        findings.error("spec.swapBudget", reason)
+    _check_duration(pool.spec.swap_budget, "spec.swapBudget", "300s", findings)
     for name_, value in (("gpu", "gpu" in pool.spec.model_fields_set), ("nodeSelector", pool.spec.node_selector)):
         if value:
             reason = "has no effect: the members name their own GPUs and nodes; set them there, and remove it"
@@ -280,9 +282,12 @@ def _check_router(router: ModelRouter, namespace: str, library: Library, finding
     for path, what in _ignored(spec):
         reason = f"has no effect with data plane {spec.data_plane}: {what}; remove it"
         findings.warn(path, reason, RuleId.OPERATOR_DIFFERS)
-    if spec.data_plane == "Gateway" and spec.gateway_ref is None:
-        reason = "is required with data plane Gateway; name the Gateway of Envoy AI Gateway"
-        findings.error("spec.gatewayRef", reason, RuleId.OPERATOR_UNSUPPORTED)
+    if spec.proxy is not None:
+        _check_duration(spec.proxy.quarantine_duration, "spec.proxy.quarantineDuration", "15s", findings)
+        _check_duration(spec.proxy.response_header_timeout, "spec.proxy.responseHeaderTimeout", "120s", findings)
+    if spec.data_plane == "Gateway":
+        for path, reason in _unsupported_by_gateway(spec, findings):
+            findings.error(path, reason, RuleId.OPERATOR_UNSUPPORTED)
 
 
 def _check_backend(backend: RouterBackend, path: str, namespace: str, library: Library, findings: Findings) -> None:
@@ -332,6 +337,81 @@ def _check_sensitive(
         if name in backends and backends[name].tier == "cloud":
             reason = f"{name!r} is a cloud provider, but the rule is for {', '.join(matched)}, which are sensitive"
             findings.error(f"{path}.route.backends[{index}]", reason, RuleId.OPERATOR_UNSUPPORTED)
+
+
+def _unsupported_by_gateway(spec: ModelRouterSpec, findings: Findings) -> Iterator[tuple[str, str]]:
+    """Yield fields for which data plane Gateway creates nothing at all, and what to write instead.
+
+    The webhook refuses them, and where it does not run, the controller sets GatewayReady to false
+    (``gatewayModeViolations`` in modelrouter_webhook.go and modelrouter_gateway_controller.go, v0.8.8 to v0.9.19).
+    """
+    if spec.gateway_ref is None:
+        yield "spec.gatewayRef", "is required with data plane Gateway; name the Gateway of Envoy AI Gateway"
+    policy = spec.policy
+    mode = policy.classification.mode if policy and policy.classification else "header-only"
+    for index, rule in enumerate(spec.rules_ or ()):
+        path = f"spec.rules[{index}]"
+        matched = rule.match or RuleMatch()
+        for name, value in (
+            ("taskComplexity", matched.task_complexity),
+            ("requiredCapabilities", matched.required_capabilities),
+            ("latencySLOMs", matched.latency_slo_ms),
+        ):
+            if value:
+                reason = "cannot be matched with data plane Gateway; use models or headers, or data plane Proxy"
+                yield f"{path}.match.{name}", reason
+        if matched.data_classification and mode != "header-only":
+            reason = (
+                f"cannot be matched with data plane Gateway and classification mode {mode}; set "
+                "policy.classification.mode: header-only"
+            )
+            yield f"{path}.match.dataClassification", reason
+        if rule.route.strategy == "shadow":
+            reason = "must be primary-fallback or weighted with data plane Gateway, found shadow"
+            yield f"{path}.route.strategy", reason
+    for index, backend in enumerate(spec.backends):
+        if backend.external is not None:
+            yield from _external_by_gateway(backend.external.url, f"spec.backends[{index}].external", findings)
+    if policy is None:
+        return
+    for index, budget in enumerate(policy.budgets or ()):
+        path = f"spec.policy.budgets[{index}]"
+        if budget.max_usd:
+            yield f"{path}.maxUSD", "is not supported with data plane Gateway, which counts tokens; set maxTokens"
+        if budget.scope == "rule":
+            yield f"{path}.scope", "must be router or team with data plane Gateway, found rule"
+    if policy.audit_log is not None:
+        reason = "is not supported with data plane Gateway; configure the access log of its EnvoyProxy, and remove it"
+        yield "spec.policy.auditLog", reason
+    if policy.auth is not None:
+        yield from _wrong_allowlists(policy.auth)
+
+
+def _external_by_gateway(url: str | None, path: str, findings: Findings) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a provider (``resolveBackends``, since v0.9.14 ``resolveExternalBackend``)."""
+    if applies(_GATEWAY_LOCAL, findings):
+        yield path, "is not supported with data plane Gateway until v0.9.13; choose v0.9.14 or later, or Proxy"
+        return
+    address = urlsplit(url or "")
+    if not address.hostname or not (address.scheme in ("http", "https") or ":" in address.netloc):
+        yield f"{path}.url", "must be an absolute address with data plane Gateway, such as https://api.example.org/v1"
+
+
+def _wrong_allowlists(auth: AuthPolicy) -> Iterator[tuple[str, str]]:
+    """Yield allowlists that would lock out teams (``invalidAuthorizationMessage``)."""
+    path, teams = "spec.policy.auth.allowlists", set[str]()
+    if auth.allowlists and auth.jwt is None:
+        yield path, "needs policy.auth.jwt, whose tokens name the team; add it, or remove the lists"
+        return
+    for index, allowlist in enumerate(auth.allowlists or ()):
+        if allowlist.team != allowlist.team.strip() or not allowlist.team:
+            yield (
+                f"{path}[{index}].team",
+                "must not be blank, nor begin or end with a blank; no token has such a team",
+            )
+        elif allowlist.team in teams:
+            yield f"{path}[{index}].team", f"{allowlist.team!r} has a list already; write its models into one list"
+        teams.add(allowlist.team)
 
 
 def _check_budgets(spec: ModelRouterSpec, findings: Findings) -> None:
@@ -439,13 +519,33 @@ def _check_timeout(text: str | None, path: str, findings: Findings) -> None:
     if text is None:
         return
     seconds = _seconds(text)
-    if seconds is None or not _SHORTEST <= seconds <= _LONGEST:
+    if seconds is None:
+        _check_duration(text, path, "90s", findings)
+    elif not _SHORTEST <= seconds <= _LONGEST:
         findings.error(path, f"must be a duration from 100ms to 30m such as 90s, found {text!r}")
+
+
+def _check_duration(text: str | None, path: str, example: str, findings: Findings) -> None:
+    """Report a duration that the operator cannot read.
+
+    The schema allows any text. The types are ``metav1.Duration`` in all releases (api/v1alpha1 of LLMKube), so that
+    one such object breaks the operator's list of all objects of its kind.
+    """
+    if text is not None and _seconds(text) is None:
+        reason = (
+            f"must be a duration of Go such as {example}, found {text!r}; with it the operator can read no object of "
+            f"kind {findings.source.kind.kind} in the cluster"
+        )
+        findings.error(path, reason)
 
 
 def _seconds(duration: str) -> float | None:
     """Return the seconds of a duration; None for a malformed one."""
+    if duration.lstrip("+-") == "0":
+        return 0
+    sign = -1 if duration.startswith("-") else 1
+    duration = duration[1:] if duration[:1] in ("+", "-") else duration
     parts = _DURATION.findall(duration)
     if not parts or "".join(number + unit for number, unit in parts) != duration:
         return None
-    return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    return sign * sum(float(number) * _SECONDS[unit] for number, unit in parts)

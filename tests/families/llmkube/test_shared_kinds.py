@@ -45,6 +45,16 @@ def to(*backends: str, **rule: Any) -> Object:
     return {"name": "r", "route": {"backends": list(backends)}, **rule}
 
 
+def gateway(**spec: Any) -> Object:
+    return router(dataPlane="Gateway", gatewayRef={"name": "eg", "namespace": "envoy"}, **spec)
+
+
+JWT = {
+    "provider": "p",
+    "issuer": "https://i.example.org",
+    "jwksURI": "https://i.example.org/keys",
+    "teamClaim": "team",
+}
 LOCAL: Object = {"name": "a", "inferenceServiceRef": {"name": "svc"}}
 CLOUD: Object = {"name": "a", "external": {"provider": "openai", "model": "m"}}
 
@@ -105,6 +115,32 @@ BROKEN: list[tuple[str, Object, str]] = [
     ("budget without limit", router(policy={"budgets": [{"name": "b", "scope": "router"}]}),
      "spec.policy.budgets[0]"),
     ("no gateway", router(dataPlane="Gateway"), "spec.gatewayRef"),
+    ("unreadable quarantine", router(proxy={"quarantineDuration": "soon"}), "spec.proxy.quarantineDuration"),
+    ("unreadable limit", router(proxy={"responseHeaderTimeout": "1 minute"}), "spec.proxy.responseHeaderTimeout"),
+    ("unreadable timeout", router(backends=[{**LOCAL, "timeout": "90"}]), "spec.backends[0].timeout"),
+    ("complexity", gateway(rules=[to("a", match={"taskComplexity": "simple"})]),
+     "spec.rules[0].match.taskComplexity"),
+    ("capabilities", gateway(rules=[to("a", match={"requiredCapabilities": ["x"]})]),
+     "spec.rules[0].match.requiredCapabilities"),
+    ("latency", gateway(rules=[to("a", match={"latencySLOMs": 9})]), "spec.rules[0].match.latencySLOMs"),
+    ("detector", gateway(rules=[to("a", match={"dataClassification": ["x"]})],
+                         policy={"classification": {"mode": "detector"}}),
+     "spec.rules[0].match.dataClassification"),
+    ("shadow", gateway(rules=[{"name": "r", "route": {"backends": ["a"], "strategy": "shadow"}}]),
+     "spec.rules[0].route.strategy"),
+    ("dollars", gateway(policy={"budgets": [{"name": "b", "scope": "router", "maxUSD": "1"}]}),
+     "spec.policy.budgets[0].maxUSD"),
+    ("budget of a rule", gateway(rules=[to("a")], policy={"budgets": [
+        {"name": "b", "scope": "rule", "ruleName": "r", "maxTokens": 1}]}),
+     "spec.policy.budgets[0].scope"),
+    ("audit log", gateway(policy={"auditLog": {"sink": "file", "filePath": "/a"}}), "spec.policy.auditLog"),
+    ("lists without tokens", gateway(policy={"auth": {"allowlists": [{"team": "x"}]}}),
+     "spec.policy.auth.allowlists"),
+    ("blank team", gateway(policy={"auth": {"jwt": JWT, "allowlists": [{"team": "x "}]}}),
+     "spec.policy.auth.allowlists[0].team"),
+    ("a team twice", gateway(policy={"auth": {"jwt": JWT, "allowlists": [{"team": "x"}, {"team": "x"}]}}),
+     "spec.policy.auth.allowlists[1].team"),
+    ("provider without address", gateway(backends=[{**CLOUD, "tier": "cloud"}]), "spec.backends[0].external.url"),
 ]  # fmt: skip
 
 
@@ -214,3 +250,45 @@ def test_timeouts_that_do_not_last_as_long_as_they_say(release: str, spec: Objec
     assert found.keys() == {f"spec.{path}" for path in expected}
     for path, text in expected.items():
         assert text in found[f"spec.{path}"]
+
+
+ALLOWED: Object = {
+    "rules": [
+        to("a", match={"models": ["m"], "headers": {"h": "v"}, "dataClassification": ["internal"]}, timeout="90s"),
+    ],
+    "policy": {
+        "budgets": [{"name": "b", "scope": "team", "maxTokens": 1}],
+        "auth": {"jwt": JWT, "allowlists": [{"team": "x"}, {"team": "y"}]},
+    },
+}
+
+
+def test_what_the_gateway_supports_is_left_to_it() -> None:
+    found = [each for each in errors(rendered(server(), WEIGHTS, gateway(**ALLOWED))) if each.kind == "ModelRouter"]
+    assert not found, list(map(str, found))
+
+
+def test_the_limits_of_the_gateway_are_none_of_the_proxy() -> None:
+    match = {"taskComplexity": "simple", "requiredCapabilities": ["x"], "models": ["m"]}
+    policy = {"auditLog": {"sink": "file", "filePath": "/a"}}
+    proxy = {"quarantineDuration": "0", "responseHeaderTimeout": "1m30s"}
+    document = router(rules=[to("a", match=match)], policy=policy, proxy=proxy)
+    found = [each for each in errors(rendered(server(), WEIGHTS, document)) if each.kind == "ModelRouter"]
+    assert not found, list(map(str, found))
+
+
+@pytest.mark.parametrize(
+    ("release", "url", "expected"),
+    [
+        ("v0.9.13", "https://api.example.org/v1", ["spec.backends[0].external"]),
+        ("v0.9.14", "https://api.example.org/v1", []),
+        ("v0.9.14", "api.example.org/v1", ["spec.backends[0].external.url"]),
+    ],
+)
+def test_providers_behind_the_gateway_by_release(release: str, url: str, expected: list[str]) -> None:
+    backend = {"name": "a", "tier": "cloud", "external": {"provider": "openai", "model": "m", "url": url}}
+    releases = {"llmkube": release}
+    manifests = loaded([gateway(backends=[backend])], releases=releases)
+    assert not manifests.problems, list(map(str, manifests.problems))
+    fleet = render_fleet(manifests.resources, Options(realization=Realization.OPERATOR, releases=releases))
+    assert [each.path for each in errors(fleet)] == expected
