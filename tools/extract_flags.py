@@ -1,10 +1,11 @@
-"""Add a release of vLLM, SGLang or TGI, or a build of llama.cpp, to the engine's tables.
+"""Add a release of vLLM, SGLang, TGI or TEI, or a build of llama.cpp, to the engine's tables.
 
     python tools/extract_flags.py vllm 0.34.0
     python tools/extract_flags.py vllm 0.34.0 FOLDER
     python tools/extract_flags.py --check sglang 0.5.23 FOLDER
     python tools/extract_flags.py llamacpp b11434
     python tools/extract_flags.py tgi 3.3.7 FOLDER --transformers FILE
+    python tools/extract_flags.py tei 1.9.3 FOLDER
 
 FOLDER contains the package: ``site-packages``, an unpacked wheel or an unpacked source distribution. Without it, pip
 downloads the wheel, of which only the Python modules are unpacked. The sources are parsed and never imported, so
@@ -16,7 +17,7 @@ The sources of a build of llama.cpp are those in the source distribution of llam
 FOLDER contains them, or is a bare Git repository of llama.cpp, with which all builds since b4441 are added, and the
 architectures of each. What a new flag takes belongs into ``flags.yaml``.
 
-Of TGI, FOLDER is a Git repository, and only the architectures are added.
+Of TGI and TEI, FOLDER is a Git repository, and only the architectures are added. Its flags are read by hand.
 
 The differences from the release before it are printed. A release that is listed already is read again.
 
@@ -34,7 +35,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from extraction import llamacpp, tgi
+from extraction import llamacpp, tei, tgi
 from extraction.architectures import (
     add_release,
     is_newest,
@@ -50,13 +51,13 @@ from extraction.vllm import VllmReader
 
 TABLES = Path(__file__).parents[1] / "components" / "engines"
 MODELS = Path(__file__).parents[1] / "components" / "checks" / "memory" / "architectures.csv"
-LLAMACPP, TGI = "llamacpp", "tgi"
+LLAMACPP, TGI, TEI = "llamacpp", "tgi", "tei"
 READERS: Mapping[str, type[SglangReader] | type[VllmReader]] = {"sglang": SglangReader, "vllm": VllmReader}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    parser.add_argument("engine", choices=sorted([*READERS, LLAMACPP, TGI]))
+    parser.add_argument("engine", choices=sorted([*READERS, LLAMACPP, TGI, TEI]))
     parser.add_argument("version", help="version of the release, such as 0.34.0, 0.5.5.post3 or b11434")
     parser.add_argument(
         "folder", type=Path, nargs="?", help="folder that contains the package; by default downloaded"
@@ -80,7 +81,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.engine == TGI:
         if options.folder is None or options.transformers is None:
             parser.error("the folder and --transformers are required for tgi")
-        return add_tgi(version, options)
+        return add_architectures(version, options)
+    if options.engine == TEI:
+        if options.folder is None:
+            parser.error("the folder is required for tei")
+        return add_architectures(version, options)
     path = options.table or TABLES / options.engine / "parsers.json"
     with tempfile.TemporaryDirectory() as downloads:
         if options.folder is None:
@@ -118,17 +123,18 @@ def add(version: str, sources: PackageSources, path: Path, options: argparse.Nam
     return 0
 
 
-def add_tgi(version: str, options: argparse.Namespace) -> int:
-    """Add a release of TGI to the table of architectures, which also lists those that no release has."""
-    path = options.table or TABLES / TGI / "architectures.yaml"
+def add_architectures(version: str, options: argparse.Namespace) -> int:
+    """Add a release of TGI or TEI to the table of architectures, which also lists those that no release has."""
+    path = options.table or TABLES / options.engine / "architectures.yaml"
     text = path.read_text(encoding="utf-8")
-    after = with_release(
-        text,
-        numbers_of(version),
-        tgi.tgi_architectures(tgi.source_of(options.folder, f"v{version}")),
-        tgi.library_architectures(options.transformers.read_text(encoding="utf-8")),
-        others=served_architectures(MODELS),
-    )
+    registered: set[str]
+    library: set[str] = set()
+    if options.engine == TGI:
+        registered = tgi.tgi_architectures(tgi.source_of(options.folder, f"v{version}", *tgi.MODULES))
+        library = tgi.library_architectures(options.transformers.read_text(encoding="utf-8"))
+    else:
+        registered = tei.tei_architectures(tgi.source_of(options.folder, f"v{version}", tei.MODULE))
+    after = with_release(text, numbers_of(version), registered, library, others=served_architectures(MODELS))
     if options.check:
         return 0 if after == text else 1
     path.write_text(after, encoding="utf-8")

@@ -3,6 +3,7 @@
 The columns of ``architectures.yaml``, beside the engine's other tables:
 
     releases: the releases that were read, oldest first.
+    others: hardware in tags whose images run other architectures too, such as those of ONNX files.
     architectures: by the name that a model's ``config.json`` states. ``from``: the first of these releases that
       registers it, if that is not the oldest one. ``until``: the first that no longer does. ``never``: none does.
       ``fallback``: the first whose image has it in the Transformers library, with whose code the engine runs models
@@ -82,6 +83,12 @@ def converts(engine: Engine, architecture: str, version: Version | None) -> bool
         return False
     others = (support_of(engine, architecture.removesuffix(ending) + each) for each in _ENDINGS if each != ending)
     return any(support and not support.lacks(version) for support in others)
+
+
+def runs_others(engine: Engine, tag: str) -> bool:
+    """Return whether an image also runs architectures that the table does not list for its release."""
+    row = re.search(r"^others: (.*)$", _text(engine), re.MULTILINE) if engine.hardware else None
+    return row is not None and engine.edition(tag) in json.loads(row[1])
 
 
 def support_of(engine: Engine, architecture: str) -> ArchitectureSupport | None:

@@ -44,12 +44,14 @@ class _Engine:
     Attributes:
         version: Its version; None is the newest.
         title: Its name in messages.
+        tag: Its version tag.
         is_complete: Whether the table contains every flag of this version.
     """
 
     table: EngineFlags
     version: Version | None
     title: str
+    tag: str
     is_complete: bool = False
     hints: Hints = field(default_factory=Hints)
 
@@ -72,7 +74,7 @@ def lint(line: CommandLine, skip: int = 0) -> tuple[Finding, ...]:
     if reading is None:
         return ()
     is_complete = reading.table.is_complete(line.tag, line.started)
-    engine = _Engine(reading.table, reading.version, engine_title(line.engine, line.tag), is_complete)
+    engine = _Engine(reading.table, reading.version, engine_title(line.engine, line.tag), line.tag, is_complete)
     uses = reading.uses
     if uses and uses[0].stray and reading.table.is_subcommand(uses[0].name, line.started):
         uses = uses[1:]
@@ -152,7 +154,11 @@ def _flag_findings(use: FlagUse, engine: _Engine) -> Iterator[Finding]:
         alternative = f", or use {predecessor}" if predecessor else ""
         if span is spelling and span is not flag.span:
             alternative = f", or {remedy}"
-        reason = f"{engine.title} does not support {name} yet ({', '.join(bounds)}); use a newer image{alternative}"
+        newer = (
+            f"an image of {engine.table.engine.release_tag(span.since, engine.tag)} or later" if span.since else ""
+        )
+        step = f"use {newer or 'a newer image'}{alternative}"
+        reason = f"{engine.title} does not support {name} yet ({', '.join(bounds)}); {step}"
         yield Finding(use.position, Severity.ERROR, reason, RuleId.FLAGS_UNSUPPORTED)
     else:
         if span.is_deprecated(engine.version):

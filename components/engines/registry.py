@@ -14,6 +14,8 @@ adapters (:mod:`.served`); ``pairs.yaml`` the KV cache transfer (:mod:`.pairs`).
     builds: whether versions are build numbers, as in the tag b6500.
     floating: words in tags that follow the newest version; "latest" by default.
     frozen: the last version in a repository that is no longer updated.
+    hardware: what tags start with if the image is for some hardware: ``cpu`` of cpu-1.8. Longer ones come first.
+    moved: the last release of tags that are moved to newer ones, such as 1.8, by the tag.
     port: default port of the image. health: path that responds once it can serve.
     settings: its flags for each :class:`.Setting`; of several, the first one is added to command lines, and all are
       searched for. All spellings of each are in flags.yaml, if there is one.
@@ -45,13 +47,15 @@ from ..contract.texts.vocabulary import Vocabulary, register_vocabulary
 from .images import Image, is_one_of, parse_image
 from .settings import Feature, Setting
 from .users import ImageUser
-from .versions import Version, VersionSpan, version_of, without_version
+from .versions import Version, VersionSpan, format_version, version_of, without_version
 
 FOLDERS: list[Traversable] = [files(__package__)]
 """Search path of engines: every subfolder with an ``engine.yaml`` is one."""
 _LAST = 1000
 _PIN = re.compile(r"20\d{6}|(?=.*\d)[0-9a-f]{7,40}")
 """A date or a commit in a tag."""
+_BUILD = re.compile(r"(?<![^-])b\d+$")
+"""The build in a tag of llama.cpp, such as ``server-cuda-b6500``."""
 PYTHON = re.compile(r"python[\d.]*")
 """The interpreter, which may run an engine as a module."""
 Flags = tuple[str, ...]
@@ -66,6 +70,7 @@ class Engine:
         demonstrations: Those of its programs that have neither the OpenAI API nor metrics.
         groups: Rows of the ways to join pods.
         lacks: Rows of programs that the image lacks.
+        moved: The releases of tags that are moved.
     """
 
     name: str
@@ -80,6 +85,8 @@ class Engine:
     builds: bool = False
     floating: tuple[str, ...] = ("latest",)
     frozen: Mapping[str, str] = field(default_factory=dict)
+    hardware: tuple[str, ...] = ()
+    moved: Mapping[str, Version] = field(default_factory=dict)
     port: int | None = None
     health: str = ""
     settings: Mapping[Setting, Flags] = field(default_factory=dict)
@@ -100,7 +107,32 @@ class Engine:
 
     def version(self, tag: str) -> Version | None:
         """Return the version in an image tag; None for the newest, ``ANY`` if the version is unknown."""
+        if self.hardware:
+            tag = tag.removeprefix(f"{self.edition(tag)}-")
+            release = self.moved.get(tag.partition("-")[0])
+            if release is not None:
+                return release
         return version_of(tag, builds=self.builds)
+
+    def edition(self, tag: str) -> str:
+        """Return the hardware that a tag starts with; empty without one."""
+        return next((name for name in self.hardware if tag.startswith(f"{name}-")), "")
+
+    def release(self, version: Version) -> str:
+        """Return a build, or a version with at least three numbers, as the tags of the images have."""
+        if self.builds:
+            return format_version(version, builds=True)
+        return format_version((*version, *(0,) * (3 - len(version))))
+
+    def release_tag(self, version: Version, tag: str) -> str:
+        """Return the tag of a release, for the hardware of another tag."""
+        written = self.release(version)
+        if self.builds:
+            return _BUILD.sub(written, tag) if _BUILD.search(tag) else f"server-cuda-{written}"
+        if self.hardware:
+            return "-".join(filter(None, (self.edition(tag), written)))
+        current = self.current_image
+        return written if current and current.tag[:1].isdecimal() else f"v{written}"
 
     def has(self, feature: Feature, tag: str) -> bool:
         """Return whether the version in an image tag has a feature; an unknown version counts as the newest."""
@@ -215,10 +247,12 @@ def _engine(folder: Traversable) -> Engine:
             "groups",
             "lacks",
             "key_variables",
+            "hardware",
         )
     }
     if "floating" in facts:
         facts["floating"] = tuple(facts["floating"])
+    facts["moved"] = {tag: tuple(release) for tag, release in facts.get("moved", {}).items()}
     facts["settings"] = _settings(facts)
     facts["features"] = {Feature(name): VersionSpan.from_row(row) for name, row in facts.get("features", {}).items()}
     if "user" in facts:

@@ -2,6 +2,7 @@
 
 from ..contract.findings.collector import Findings
 from ..contract.findings.ids import RuleId
+from ..engines.command_line import CommandLine
 from ..engines.images import parse_image
 from ..engines.lint import report_findings
 from ..engines.scripts.checks import script_faults
@@ -19,20 +20,32 @@ def check_arguments(server: Server, container: Object, findings: Findings) -> No
         container: The same container in wire form.
         findings: Collects the problems.
     """
-    program = demonstration_of(server.line)
+    check_line(server.line, str(container.get("image") or ""), server.args.path, findings)
+
+
+def check_line(line: CommandLine, name: str, args_path: str, findings: Findings) -> None:
+    """Report flags, scripts and adapters of a command line that the engine does not accept.
+
+    Args:
+        line: The command line.
+        name: The image.
+        args_path: The field of its arguments, whose name is ``args``; the command is in ``command`` beside it.
+        findings: Collects the problems.
+    """
+    program = demonstration_of(line)
     if program:
         reason = (
             f"runs {program}, a demonstration server without the OpenAI API and without metrics, whose flags are not "
             "checked; run the OpenAI server of the engine instead"
         )
-        findings.warn(server.args.path.removesuffix(".args"), reason, RuleId.ENGINE_NOT_OPENAI)
+        findings.warn(args_path.removesuffix(".args"), reason, RuleId.ENGINE_NOT_OPENAI)
         return
-    image = parse_image(str(container.get("image") or ""))
+    image = parse_image(name)
     if image.digest and not image.tag:
         return  # the version of an image with only a digest is unknown
-    path = server.args.path if server.line.args else f"{server.args.path.removesuffix('.args')}.command"
-    report_findings(findings, server.args.path, server.line)
-    for fault in script_faults(server.line):
+    path = args_path if line.args else f"{args_path.removesuffix('.args')}.command"
+    report_findings(findings, args_path, line)
+    for fault in script_faults(line):
         findings.record(path, fault.reason, fault.severity, fault.rule)
-    for severity, reason in adapter_problems(server.line):
+    for severity, reason in adapter_problems(line):
         findings.record(path, reason, severity, RuleId.ADAPTERS_WRONG)

@@ -14,9 +14,9 @@ from ..checks.groups.arguments import check_group_arguments
 from ..checks.hardening.secrets import check_secrets
 from ..checks.memory.architectures import check_architectures
 from ..checks.memory.backends import check_backends
-from ..checks.memory.context import check_context
+from ..checks.memory.context import check_context, check_inputs
 from ..checks.memory.degrees import check_degrees
-from ..checks.memory.formats import check_attention, check_formats
+from ..checks.memory.formats import check_attention, check_formats, check_images
 from ..checks.memory.host import check_host_memory
 from ..checks.memory.model_names import check_names
 from ..checks.memory.verdicts import WorkloadVerdict, check_memory, verdicts
@@ -197,11 +197,13 @@ def _planned(manifests: Manifests, environment: Environment, running: RunningFle
         *check_start(fleet),
         *check_formats(memory, environment.shapes),
         *check_attention(fleet),
+        *check_images(fleet, environment.shapes),
         *check_backends(memory),
         *check_memory(memory),
         *check_host_memory(memory),
         *check_architectures(memory, environment.shapes),
         *check_context(memory),
+        *check_inputs(memory, environment.shapes),
         *check_names(memory, (*manifests.resources, *manifests.partial)),
         *environment.shapes.problems,
         *environment.price_problems,

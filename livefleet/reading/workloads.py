@@ -61,7 +61,7 @@ def served_workloads(planned: "Plan") -> tuple[ServedWorkload, ...]:
                 selector=dict(workload.own_pods.front),
                 container=str(workload.container["name"]),
                 engine=line.engine,
-                version=_version(line, behavior.api),
+                version=_version(line),
                 speaks=Speaks(behavior.api),
                 port=port,
                 models=tuple(dict.fromkeys((*models, *adapters))),
@@ -128,13 +128,11 @@ def _port(workload: Workload) -> int:
     return configured or declared or (engine.port if engine and engine.port else 0)
 
 
-def _version(line: "CommandLine", api: str) -> str:
+def _version(line: "CommandLine") -> str:
     """Return the version in the image's tag, with its trailing zeros; empty without one."""
     engine = engines().get(line.engine)
-    if engine is None and api != Speaks.OPENAI:
-        match = _NUMBERED.search(line.tag)
-        return match[1] if match else ""
     if engine is None or engine.version(line.tag) in (None, ANY):
         return ""
-    match = _BUILD.search(line.tag) if engine.builds else _NUMBERED.match(line.tag)
+    tag = line.tag.removeprefix(f"{engine.edition(line.tag)}-")
+    match = _BUILD.search(tag) if engine.builds else _NUMBERED.match(tag)
     return match[1] if match else ""

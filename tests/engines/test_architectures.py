@@ -9,6 +9,7 @@ import yaml
 from extraction.architectures import ARCHITECTURES, sglang_architectures, vllm_architectures, with_release
 from extraction.llamacpp import conversions_of, converted_classes
 from extraction.sources import PackageSources
+from extraction.tei import tei_architectures
 from extraction.tgi import library_architectures, tgi_architectures
 
 from components.engines.architectures import support_of
@@ -82,6 +83,14 @@ def test_the_first_release(engine: str, architecture: str, first: str | None) ->
         ("tgi", "GptOssForCausalLM", "3.3.7", True),
         ("tgi", "GptOssForCausalLM", "3.4.0", False),
         ("tgi", "LlamaForCausalLM", "1.0.0", False),
+        # Release notes of Text Embeddings Inference: Qwen3 in 1.7.2, ModernBERT in 1.7.0, Gemma3 in 1.8.1.
+        ("tei", "Qwen3ForCausalLM", "1.7.1", True),
+        ("tei", "Qwen3ForCausalLM", "1.7.2", False),
+        ("tei", "ModernBertModel", "1.6.1", True),
+        ("tei", "Gemma3TextModel", "1.8.0", True),
+        ("tei", "Gemma3TextModel", "1.8.1", False),
+        ("tei", "XLMRobertaModel", "1.0.0", False),
+        ("tei", "GptOssForCausalLM", "1.9.3", True),
     ],
 )
 def test_releases_that_lack_it(engine: str, architecture: str, version: str, *, lacks: bool) -> None:
@@ -138,6 +147,30 @@ class Llama4(Llama): ...
 class Vision(Base):
     model_arch = gguf.MODEL_ARCH.MMPROJ
 """
+
+
+TEI_MODELS = """
+enum Config {
+    Bert(BertConfigWrapper),
+    #[allow(dead_code)] // NOTE: with `cuda` only
+    #[serde(alias = "llama_bidirec")]
+    Llama(LlamaConfig),
+    #[serde(rename(deserialize = "gemma3_text"))]
+    Gemma3(Gemma3Config),
+    #[serde(rename = "mpnet")]
+    MPNet(MPNetConfig),
+    XlmRoberta(BertConfig),
+}
+"""
+
+
+def test_types_of_tei_are_read_from_its_source() -> None:
+    found = tei_architectures(TEI_MODELS)
+    assert {"BertModel", "LlamaModel", "LlamaBidirectionalModel", "Gemma3TextModel", "MPNetModel"} <= found
+    assert {"XLMRobertaModel", "XLMRobertaForSequenceClassification"} <= found
+    assert "Qwen3ForCausalLM" not in found
+    with pytest.raises(KeyError):
+        tei_architectures("enum Config {\n    Nobody(NobodyConfig),\n}")
 
 
 def test_types_of_tgi_are_read_from_its_source() -> None:

@@ -134,7 +134,7 @@ def test_every_spelling_has_a_row_and_every_row_a_build() -> None:
         (7375, ["--mmap"], "(available in b7376)"),
         # Only the negative form is old.
         (7375, ["--no-kv-offload"], ""),
-        (7375, ["--kv-offload"], "(available in b7376); use a newer image, or remove it"),
+        (7375, ["--kv-offload"], "(available in b7376); use an image of server-b7376 or later, or"),
         (7376, ["--kv-offload"], ""),
         (8954, ["--draft-max", "8"], ""),
         (8955, ["--draft-max", "8"], "use --spec-draft-n-max"),

@@ -105,7 +105,7 @@ WRONG: list[tuple[str, str, str, str, str, tuple[str, ...]]] = [
         "--reasoning-budget-message x",
         "error",
         "--reasoning-budget-message",
-        ("yet", "newer image"),
+        ("yet", "use an image of server-b"),
     ),
     ("llamacpp", "server-b6000", "--n-cpu-moe 2", "error", "--n-cpu-moe", ("available in b6089",)),
     ("llamacpp", "server", "--split-mode row", "warning", "row", ("deprecated", "tensor")),

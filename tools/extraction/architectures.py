@@ -179,7 +179,8 @@ def _written(text: str, table: Mapping[str, Any]) -> str:
     """Write a table below the comments that it starts with, one line per architecture."""
     comments = [line for line in text.splitlines() if line.startswith("#")]
     releases = ", ".join(map(str, table["releases"]))
-    lines = [*comments, f"releases: [{releases}]", "architectures:"]
+    others = [line for line in text.splitlines() if line.startswith("others: ")]
+    lines = [*comments, f"releases: [{releases}]", *others, "architectures:"]
     for name, row in sorted(table["architectures"].items()):
         columns = ", ".join(f"{key}: {str(row[key]).lower()}" for key in _COLUMNS if key in row)
         lines.append(f"  {name}: {{{columns}}}")

@@ -59,15 +59,15 @@ _OTHER_TYPES = frozenset({"mlp_speculator", "ssm"})
 """Types of drafts, and of a model whose configuration names no architecture."""
 
 
-def source_of(folder: Path, tag: str) -> str:
-    """Return the text of the module in the release of a tag, from a Git repository."""
-    for module in MODULES:
+def source_of(folder: Path, tag: str, *modules: str) -> str:
+    """Return the text of the first module that the release of a tag has, from a Git repository."""
+    for module in modules:
         shown = subprocess.run(
             ["git", "-C", str(folder), "show", f"{tag}:{module}"], check=False, capture_output=True, text=True
         )
         if shown.returncode == 0:
             return shown.stdout
-    raise FileNotFoundError(f"{tag}:{MODULES[0]}")
+    raise FileNotFoundError(f"{tag}:{modules[0]}")
 
 
 def tgi_architectures(source: str) -> set[str]:

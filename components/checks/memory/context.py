@@ -10,10 +10,13 @@ from ...engines.memory_settings.positions import is_scaled, scaled_context
 from ...engines.memory_settings.table import memory_settings_table
 from ...engines.registry import engines
 from ...engines.scripts.commands import engine_line
+from ...engines.served.behavior import server_behavior
 from ...engines.settings import Setting
 from .formats import setting_step
 from .shapes import Shape
 from .verdicts import WorkloadVerdict
+from .workloads.cases import loaded_weights
+from .workloads.known import KnownShapes
 
 
 def longest_context(shape: Shape, line: CommandLine, variables: Container[str] = ()) -> int | None:
@@ -68,4 +71,33 @@ def check_context(judged: Iterable[WorkloadVerdict]) -> Iterator[Problem]:
             "documentation of the model describes (RoPE scaling)",
             Severity.WARNING,
             RuleId.CONTEXT_TOO_LONG,
+        )
+
+
+def check_inputs(judged: Iterable[WorkloadVerdict], shapes: KnownShapes) -> Iterator[Problem]:
+    """Warn about batches with fewer tokens than an input may have, with which the engine does not start.
+
+    A warning, because another file of the model may have a lower limit than its configuration
+    (``sentence_bert_config.json``).
+    """
+    for item in judged:
+        workload, settings = item.workload, item.workload.memory_settings
+        line, container = engine_line(workload.server.line), workload.container
+        table = memory_settings_table(line.engine) if line else None
+        if line is None or table is None or table.whole_inputs is None or isinstance(settings, str):
+            continue
+        if container.get("envFrom") or not is_known(table.whole_inputs.span, table.engine.version(line.tag)):
+            continue
+        shape = shapes.find(settings.model, loaded_weights(workload, settings))
+        batch = settings.batch_tokens or table.whole_inputs.tokens
+        if isinstance(shape, str) or shape.estimate or (shape.max_context or 0) <= batch:
+            continue
+        if server_behavior(container, line).truncates:
+            continue
+        step = setting_step(workload.server, Setting.BATCH_TOKENS, str(shape.max_context))
+        yield workload.server.field_of(Setting.BATCH_TOKENS).problem(
+            f"{shape.name} reads inputs of {shape.max_context:,} tokens, and {line.engine} does not start if a batch "
+            f"has fewer, found {batch:,}, and it does not cut inputs; {step}, or turn cutting on",
+            Severity.WARNING,
+            RuleId.START_REFUSED,
         )

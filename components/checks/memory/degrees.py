@@ -10,6 +10,8 @@ from ...contract.problems import Problem, Severity
 from ...contract.quantity import parse_quantity
 from ...engines.accelerators import Degrees, degrees_of, layer_devices
 from ...engines.command_line import CommandLine
+from ...engines.formats.images import computes_on_cpu, image_for
+from ...engines.formats.rows import format_table
 from ...engines.memory_settings.settings import Variables
 from ...engines.registry import Engine, engines
 from ...engines.scripts.commands import engine_line
@@ -19,9 +21,10 @@ from ...fleet.instances import instance, is_accelerator
 from ...fleet.origins import Origin
 from ...fleet.rendered import Rendered
 from ...fleet.workloads import Workload, by_set
+from .architectures import tag_step
 from .arithmetic import judge
 from .cases import Fit
-from .formats import setting_step
+from .formats import capability_of, setting_step
 from .workloads.cases import ServerSpec, case_of, device_of, loaded_weights, placement_of, spread_field
 from .workloads.known import KnownShapes
 
@@ -49,8 +52,10 @@ def check_degrees(
             per_pod, total = requested_accelerators(workload.pods)
             if engine is None or not total or item.source.owner in compared:
                 continue
-            degrees = workload_degrees(workload)
-            if degrees is None:
+            degrees, line = workload_degrees(workload), workload.server.line
+            if computes_on_cpu(line.engine, line.tag):
+                yield from _without_accelerators(workload, price)
+            elif degrees is None:
                 yield from _check_devices(workload, engine, price)
             elif degrees.needed > total:
                 yield from _too_many(workload, engine, degrees, total, shapes)
@@ -212,6 +217,21 @@ def _idle(workload: Workload, degrees: Degrees, shapes: KnownShapes, price: Hour
         steps=steps,
         price=price,
     )
+
+
+def _without_accelerators(workload: Workload, price: HourlyPrice) -> Iterator[Problem]:
+    """Report accelerators that a pod requests for an image that computes on the CPU only."""
+    line, placement = workload.server.line, placement_of(workload)
+    table, count, steps = format_table(line.engine), own_accelerators(workload), ["request no accelerators"]
+    for name in () if isinstance(placement, str) or table is None else placement.types:
+        node = device_of(name)
+        able = None if isinstance(node, str) else capability_of(node)
+        tag = image_for(table, line.tag, able) if able and table else ""
+        if tag:
+            steps.insert(0, tag_step(workload, tag))
+            break
+    if count and _has_nodes(workload):
+        yield _unused(workload, workload.server.image.origin, 0, count, steps, price)
 
 
 def _check_devices(workload: Workload, engine: Engine, price: HourlyPrice) -> Iterator[Problem]:

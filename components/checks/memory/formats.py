@@ -8,6 +8,7 @@ from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem
 from ...engines.command_line import CommandLine
 from ...engines.formats.faults import FormatFault, FormatUse, attention_fault, format_fault, is_computed
+from ...engines.formats.images import ImageFault, architecture_fault, image_fault, type_fault
 from ...engines.formats.rows import is_known
 from ...engines.memory_settings.table import memory_settings_table
 from ...engines.registry import engines
@@ -16,11 +17,12 @@ from ...engines.settings import Setting
 from ...engines.versions import VersionSpan
 from ...fleet.instances import Instance, instances
 from ...fleet.nodes.groups import takes
+from ...fleet.origins import Reporter
 from ...fleet.rendered import Fleet
 from ...fleet.workloads import Server, Workload, by_set
 from .accelerators.choices import on_instance
 from .accelerators.devices import GIB, capability
-from .architectures import release_step
+from .architectures import release_step, served_architecture, tag_step
 from .arithmetic import judge
 from .cases import Fit, MemoryCase
 from .verdicts import WorkloadVerdict, node_field
@@ -41,7 +43,7 @@ def check_formats(judged: Iterable[WorkloadVerdict], shapes: KnownShapes) -> Ite
             node = device_of(name)
             if isinstance(node, str) or node.manufacturer != _CUDA:
                 continue
-            fault = format_fault(use, _capability(node))
+            fault = format_fault(use, capability_of(node))
             if fault:
                 yield _problem(fault, workload, node, _remedy(fault, item, _without(fault, workload, node, shapes)))
                 break
@@ -61,7 +63,7 @@ def check_attention(fleet: Fleet) -> Iterator[Problem]:
                 node = device_of(name)
                 if isinstance(node, str) or node.manufacturer != _CUDA:
                     continue
-                fault = attention_fault(line.engine, line.tag, backend, cache, _capability(node))
+                fault = attention_fault(line.engine, line.tag, backend, cache, capability_of(node))
                 if fault and fault.setting:
                     is_variable = bool(variable) and fault.setting is Setting.ATTENTION_BACKEND
                     step = f"remove the variable {variable}" if is_variable else ""
@@ -70,6 +72,49 @@ def check_attention(fleet: Fleet) -> Iterator[Problem]:
                     step = step or setting_step(workload.server, fault.setting, "")
                     yield field.problem(f"{reason}; {step}", rule=RuleId.FORMAT_UNSUPPORTED)
                     break
+
+
+def check_images(fleet: Fleet, shapes: KnownShapes) -> Iterator[Problem]:
+    """Report images without code for the GPUs of their nodes, and models that they do not compute there."""
+    for item in fleet.rendered:
+        for parts in by_set(item.workloads).values() if item.workloads else ():
+            workload, placement = parts[0], placement_of(parts[0])
+            settings, line = workload.memory_settings, engine_line(workload.server.line)
+            if line is None or not engines()[line.engine].hardware or isinstance(settings, str):
+                continue
+            fault = type_fault(line.engine, line.tag, settings.dtype)
+            if fault:
+                yield _image_problem(fault, workload, line)
+                continue
+            _, architecture = served_architecture(workload, line, shapes)
+            variables = {str(entry["name"]) for entry in workload.container.get("env") or ()}
+            for name in () if isinstance(placement, str) else placement.types:
+                node = device_of(name)
+                able = capability_of(node) if not isinstance(node, str) and node.manufacturer == _CUDA else None
+                if isinstance(node, str) or able is None:
+                    continue
+                fault = image_fault(line.engine, line.tag, able) or architecture_fault(
+                    line.engine, line.tag, architecture, settings.dtype, able, variables
+                )
+                if fault:
+                    yield _image_problem(fault, workload, line, node)
+                    break
+
+
+def _image_problem(fault: ImageFault, workload: Workload, line: CommandLine, node: Instance | None = None) -> Problem:
+    server = workload.server
+    field: Reporter = server.image.origin
+    if fault.setting:
+        field, step = server.field_of(fault.setting), setting_step(server, fault.setting, fault.value)
+        if not line.holds(fault.setting):
+            step = f"{'change' if fault.value else 'remove'} its variable"
+    elif fault.tag:
+        step = tag_step(workload, fault.tag)
+    else:
+        field = node_field(workload, node.name) if node else field
+        step = "use GPUs that it has code for"
+    where = f"on {node.name} ({node.accelerator}), " if node and not fault.setting else ""
+    return field.problem(f"{where}{fault.reason}; {step}", rule=RuleId.FORMAT_UNSUPPORTED)
 
 
 def _backend(workload: Workload, line: CommandLine) -> tuple[str, str]:
@@ -156,7 +201,7 @@ def _types_that_compute(case: MemoryCase, workload: Workload) -> tuple[str, ...]
     """Return the instance types on which nothing else has to change, cheapest first."""
     prices: dict[str, Decimal] = {}
     for node in instances().values():
-        able = _capability(node)
+        able = capability_of(node)
         if node.usd_per_hour is None or able is None or not is_computed(case.formats, able):
             continue
         if not all(takes(node, demand.requests) for demand in workload.pods):
@@ -166,5 +211,5 @@ def _types_that_compute(case: MemoryCase, workload: Workload) -> tuple[str, ...]
     return tuple(sorted(prices, key=lambda name: (prices[name], name)))
 
 
-def _capability(node: Instance) -> Decimal | None:
+def capability_of(node: Instance) -> Decimal | None:
     return capability(node.accelerator, int((node.accelerator_memory_gib or Decimal(0)) * GIB))

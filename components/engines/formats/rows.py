@@ -23,6 +23,13 @@ attention: rules of attention backends and types of the KV cache, each with
   least, below: capabilities on which the engine starts with them; without both, it starts nowhere.
   from, absent, until: versions with the rule.
 other_method: methods, by the type of the weights, that the engine refuses for a model that is quantized with another.
+images: compute capabilities that an image has code for, by the hardware that its tag starts with, empty for none:
+  hardware; least, below; from, absent, until. An image whose hardware has a row starts on no other GPUs.
+processors: hardware of images that compute on the CPU only.
+number_types: hardware of the only images that know a value of the flag for the type of computation.
+architectures: rules about models, of images with a row in ``images``, each with
+  names: architectures. least: capability that computes them. dtypes: values of the flag, if it is set.
+  unless: a variable that lifts the rule. from, absent, until: versions with the rule.
 """
 
 import functools
@@ -80,6 +87,25 @@ class AttentionRule(NamedTuple):
         return (self.least or 0) <= capability and (self.below is None or capability < self.below)
 
 
+class ImageRange(NamedTuple):
+    """A row of ``images``."""
+
+    span: VersionSpan
+    hardware: str
+    least: Decimal
+    below: Decimal
+
+
+class ArchitectureRule(NamedTuple):
+    """A row of ``architectures``."""
+
+    span: VersionSpan
+    names: tuple[str, ...]
+    least: Decimal = Decimal(0)
+    dtypes: tuple[str, ...] = ()
+    unless: str = ""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FormatTable:
     """The number formats of an engine; the attributes are the columns."""
@@ -95,6 +121,10 @@ class FormatTable:
     attention: tuple[AttentionRule, ...] = ()
     quantized_only: tuple[str, ...] = ()
     other_method: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    images: tuple[ImageRange, ...] = ()
+    processors: tuple[str, ...] = ()
+    number_types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    architectures: tuple[ArchitectureRule, ...] = ()
 
     def type_in(self, name: str, version: Version | None) -> NumberType | None:
         """Return the row of a number type in a version; None if it has none, or if that depends on the version."""
@@ -180,6 +210,10 @@ def _read(engine: Engine) -> FormatTable | None:
         attention=tuple(map(_attention, facts.get("attention", ()))),
         quantized_only=tuple(facts.get("quantized_only", ())),
         other_method={type_: tuple(methods) for type_, methods in facts.get("other_method", {}).items()},
+        images=tuple(map(_image, facts.get("images", ()))),
+        processors=tuple(facts.get("processors", ())),
+        number_types={type_: tuple(images) for type_, images in facts.get("number_types", {}).items()},
+        architectures=tuple(map(_architecture, facts.get("architectures", ()))),
     )
 
 
@@ -192,3 +226,18 @@ def _attention(row: Mapping[str, Any]) -> AttentionRule:
 
 def _least(row: Mapping[str, Any]) -> Least:
     return Least(VersionSpan.from_row(row), Decimal(str(row["least"])))
+
+
+def _image(row: Mapping[str, Any]) -> ImageRange:
+    least, below = (Decimal(str(row[name])) for name in ("least", "below"))
+    return ImageRange(VersionSpan.from_row(row), row["hardware"], least, below)
+
+
+def _architecture(row: Mapping[str, Any]) -> ArchitectureRule:
+    return ArchitectureRule(
+        span=VersionSpan.from_row(row),
+        names=tuple(row["names"]),
+        least=Decimal(str(row.get("least", 0))),
+        dtypes=tuple(row.get("dtypes", ())),
+        unless=row.get("unless", ""),
+    )

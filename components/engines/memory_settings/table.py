@@ -8,6 +8,8 @@ contexts: default tokens of a request by version (from, until); null if the engi
 single_files: whether it loads single files of a repository, whose sizes the catalog does not have.
 longer_context: set for engines that do not start with a context above that of the model's configuration: the variable
   that allows it; from, absent, until: versions that refuse it.
+whole_inputs: set for engines that do not start if a batch has fewer tokens than an input of the model may have,
+  unless they cut inputs: the default tokens of a batch; from, absent, until: versions that refuse it.
 host_cache: default size of a second cache in host memory, as a multiple of that on the accelerator (ratio), by
   version (from, until).
 shared_memory: whether a process for each accelerator exchanges data through /dev/shm.
@@ -64,6 +66,13 @@ class LongerContext(NamedTuple):
     variable: str
 
 
+class WholeInputs(NamedTuple):
+    """The versions that start only if a batch has room for the longest input, and the default tokens of a batch."""
+
+    span: VersionSpan
+    tokens: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MemorySettingsTable:
     """The memory settings of an engine; the attributes are the columns."""
@@ -73,6 +82,7 @@ class MemorySettingsTable:
     spread: Spread = Spread.ONE
     contexts: tuple[DefaultContext, ...] = ()
     longer_context: LongerContext | None = None
+    whole_inputs: WholeInputs | None = None
     host_cache: tuple[tuple[VersionSpan, Decimal], ...] = ()
     shared_memory: bool = False
     shared_context: bool = False
@@ -114,7 +124,7 @@ def _read(engine: Engine) -> MemorySettingsTable | None:
     if not file.is_file():
         return None
     facts: dict[str, Any] = dict(read_table(file))
-    longer = facts.get("longer_context")
+    longer, whole = facts.get("longer_context"), facts.get("whole_inputs")
     return MemorySettingsTable(
         engine,
         variables={
@@ -124,6 +134,7 @@ def _read(engine: Engine) -> MemorySettingsTable | None:
         spread=Spread(facts.get("spread", Spread.ONE)),
         contexts=tuple(DefaultContext(VersionSpan.from_row(row), row["tokens"]) for row in facts.get("contexts", ())),
         longer_context=_longer_context(longer) if longer else None,
+        whole_inputs=WholeInputs(VersionSpan.from_row(whole), whole["tokens"]) if whole else None,
         host_cache=tuple(
             (VersionSpan.from_row(row), Decimal(str(row["ratio"]))) for row in facts.get("host_cache", ())
         ),

@@ -1,12 +1,13 @@
 """How a server handles requests, and its own API beside OpenAI's: ``answers.yaml`` in an engine's folder.
 
-api: the engine's own API: openai (no other), ollama, tgi or llamacpp.
+api: the engine's own API: openai (no other), ollama, tgi, tei or llamacpp.
+only_embeds: whether it always returns embeddings instead of text.
 embeds: flags that make it return embeddings instead of text, each with the values that do so; none for a switch.
 batch: maximum number of requests computed at once.
 queue: how many may wait before further ones are rejected. in_flight: how many may wait or be computed.
 context: tokens of a request including its answer, for engines whose ``memory_settings.yaml`` does not have it.
 inputs: texts of one embeddings request.
-model: the model to load, for servers without a folder. Each of these has
+model: the model to load, for engines that variables name it for. Each of these has
   flags, variable: where it is set; a flag takes precedence.
   usual: the default by version (from, absent, until). Without a row there is no limit.
 The rows of ``usual`` of batch may have further conditions; the first row that applies counts:
@@ -31,21 +32,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...contract.tables import load_table, read_table
+from ...contract.tables import read_table
 from ..command_line import CommandLine, command_line_of
 from ..flags.values import is_filled_later
-from ..images import is_one_of, parse_image
 from ..memory.rows import Device
 from ..numbers import parse_int
 from ..registry import Engine, engines
 from ..scripts.commands import engine_line
 from ..settings import Setting
-from ..versions import ANY, Version, VersionSpan, engine_title, without_trailing_zeros
+from ..versions import ANY, Version, VersionSpan, engine_title
 
 OPENAI = "openai"
 _BOUNDS = ("batch", "queue", "in_flight", "context", "inputs")
 _GIB = 2**30
-_VERSION = re.compile(r"\d+(?:\.\d+)+")
 _REFERENCE = re.compile(r"\$\(([\w.-]+)\)")
 """A reference that Kubernetes expands."""
 
@@ -170,24 +169,17 @@ class _RequestBound:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
-    """Facts of a server: of an engine, or of one without a folder.
+    """Facts of an engine; ``facts`` are the columns that are read as they are."""
 
-    Attributes:
-        facts: The columns that are read as they are.
-    """
-
-    engine: Engine | None
+    engine: Engine
     api: str
     embeds: Mapping[str, tuple[str, ...]]
     bounds: Mapping[str, _RequestBound]
     facts: Mapping[str, Any]
 
     def version(self, tag: str) -> Version | None:
-        """Return the version in an image tag, or None; for servers without a folder, the first number in the tag."""
-        if self.engine:
-            return self.engine.version(tag)
-        numbers = _VERSION.search(tag)
-        return without_trailing_zeros(tuple(map(int, numbers[0].split(".")))) if numbers else None
+        """Return the version in an image tag, or None."""
+        return self.engine.version(tag)
 
     def default_limit(self, name: str, line: CommandLine) -> int | None:
         """Return the default of a limit; None without a default."""
@@ -202,11 +194,7 @@ def server_behavior(container: Mapping[str, Any], line: CommandLine) -> ServerBe
         line: Its command line, which may be in a script.
     """
     engine = engines().get(line.engine)
-    if engine:
-        table = _table(engine)
-    else:
-        repository = parse_image(str(container.get("image") or "")).repository
-        table = next((table for images, table in _embedders() if is_one_of(repository, images)), None)
+    table = _table(engine) if engine else None
     if table is None:
         return ServerBehavior()
     own, variables = engine_line(line) or line, _variables(container)
@@ -224,7 +212,7 @@ def server_behavior(container: Mapping[str, Any], line: CommandLine) -> ServerBe
     tools = table.facts.get("tools", {})
     return ServerBehavior(
         api=table.api,
-        embeds=engine is None
+        embeds=table.facts.get("only_embeds", False)
         or any(own.value_of(flag) in values if values else own.holds(flag) for flag, values in table.embeds.items()),
         is_batch_set=configured.get("batch") is not None,
         model=_value_of(table.facts.get("model", {}), own, variables),
@@ -325,14 +313,7 @@ def _table(engine: Engine) -> _Table | None:
     return _read(facts, engine, embeds)
 
 
-@functools.cache
-def _embedders() -> tuple[tuple[tuple[str, ...], _Table], ...]:
-    """Return the facts of the servers without a folder, by the repositories of their images."""
-    facts: Mapping[str, Any] = load_table(__package__, "servers.yaml")
-    return tuple((tuple(row["repositories"]), _read(row, None, {})) for row in facts["embedders"])
-
-
-def _read(facts: Mapping[str, Any], engine: Engine | None, embeds: Mapping[str, tuple[str, ...]]) -> _Table:
+def _read(facts: Mapping[str, Any], engine: Engine, embeds: Mapping[str, tuple[str, ...]]) -> _Table:
     bounds: dict[str, _RequestBound] = {}
     for name in _BOUNDS:
         if name not in facts:

@@ -120,7 +120,7 @@ def test_no_numbers(text: str) -> None:
 
 def test_tables_name_flags_and_settings_that_the_engine_has() -> None:
     tables = [table for name in engines() if (table := memory_settings_table(name))]
-    assert {table.engine.name for table in tables} == {"vllm", "sglang", "tgi", "llamacpp"}
+    assert {table.engine.name for table in tables} == {"vllm", "sglang", "tgi", "tei", "llamacpp"}
     for table in tables:
         flags = flags_of(table.engine.name)
         assert flags

@@ -100,8 +100,8 @@ def test_a_stack_that_is_not_there_is_refused(tmp_path: Path) -> None:
     [
         (VLLM, ["--model=org/m", "--runner=pooling"], "vllm", True),
         (VLLM, ["--model=org/m", "--runner=generate"], "vllm", False),
-        ("ghcr.io/ggml-org/llama.cpp:server-b6500", ["--model=/m.gguf", "--embeddings"], "llamacpp", True),
-        ("example.com/mirror/huggingface/text-embeddings-inference:1.8", ["--model-id=m"], "", True),
+        ("ghcr.io/ggml-org/llama.cpp:server-b6500", ["--model", "/m.gguf", "--embeddings"], "llamacpp", True),
+        ("example.com/mirror/huggingface/text-embeddings-inference:1.8", ["--model-id=m"], "tei", True),
         ("example.com/own-server:1", ["--model-id=m"], "", False),
     ],
 )

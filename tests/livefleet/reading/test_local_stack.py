@@ -28,7 +28,7 @@ def workload(fleet: LiveFleet, name: str) -> ServedWorkload:
         ("qwen-cpu", "qwen-cpu", "llamacpp", "b4719", Speaks.LLAMACPP, 8080, ("qwen2-0-5b-gguf",)),
         ("tinyllama-cpu", "tinyllama-cpu", "llamacpp", "", Speaks.LLAMACPP, 8080, ("tinyllama-1b",)),
         ("tiny-ollama", "tiny-ollama", "ollama", "", Speaks.OLLAMA, 8080, ("qwen2:0.5b",)),
-        ("embeddings", "embeddings", "", "1.8", Speaks.TEI, 8080, ("bge-small",)),
+        ("embeddings", "embeddings", "tei", "1.8", Speaks.TEI, 8080, ("bge-small",)),
         # The names of adapters come after the model's own.
         ("llama2-7b-l4", "llama2-7b", "vllm", "0.20.0", Speaks.OPENAI, 8000, ("llama2-7b", "sql", "support")),
         # Its ModelServing has no endpoint of its own: the outputs name the ModelRoute.

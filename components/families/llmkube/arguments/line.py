@@ -222,11 +222,17 @@ class Line:
         """Return the flag as the version has it; None after reporting one that the version does not support."""
         supported = self._flag(self._successor(flag))
         if supported is not None and not supported.span.includes(self._version):
-            self.refuse(
-                path, f"{self._image()} does not support {supported.name}; use a newer image, or remove the field"
-            )
+            self.refuse(path, f"{self._image()} does not support {supported.name}; {self._newer(supported)}")
             return None
         return supported
+
+    def _newer(self, flag: Flag) -> str:
+        """Return what to do without a flag that the version does not have."""
+        if not flag.span.is_before(self._version):
+            return "remove the field"
+        since, tag = flag.span.since, self._serving.tag
+        newer = f"an image of {self._table.engine.release_tag(since, tag)} or later" if since else "a newer image"
+        return f"use {newer}, or remove the field"
 
     def _check_value(self, supported: Flag, value: str, path: str, *, custom: bool) -> None:
         form = supported.form_in(self._version)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from ....contract.findings.ids import RuleId
 from ....engines.command_line import CommandLine
 from ....engines.settings import Setting
+from ....fleet.arguments import check_line
 from ....fleet.objects import Object
 from ..facts import llmkube
 from ..serving import ServiceContext
@@ -49,6 +50,7 @@ def start_command(serving: ServiceContext) -> StartCommand:
         case _:  # generic: the user's own server, for which nothing is generated (LLMKube spec 2.5)
             spec = serving.service.spec
             line = CommandLine(serving.engine, serving.tag, spec.args or (), spec.command or ())
+            check_line(line, serving.image, "spec.args", serving.findings)
             command = StartCommand(line)
     _warn_about_ignored_fields(serving)
     return command
