@@ -47,6 +47,15 @@ def _unknown_endpoints(settings: Settings) -> Iterator[str]:
 
 def _without_effect(settings: Settings) -> Iterator[tuple[str, str, RuleId]]:
     """Yield the settings of network, cluster and nodes that have no effect or not all of it, or that are unsafe."""
+    network = settings.network
+    if network.existing_endpoints and network.exits.internet is not False:
+        why = (
+            "because whether the private subnets reach the internet is unknown, and so nothing is checked; set "
+            "internetAccess: false if they do not, or remove it"
+            if network.exits.internet is None
+            else "because the private subnets reach the internet; remove it"
+        )
+        yield "network.existingEndpoints", f"has no effect, {why}", RuleId.FIELD_NO_EFFECT
     if settings.cluster.existing:
         # The component rejects those in NEW_CLUSTER_ONLY.
         for key in sorted(settings.cluster.model_fields_set - _ANY_CLUSTER - {*NEW_CLUSTER_ONLY}):

@@ -115,6 +115,11 @@ def instances_beside(others: Mapping[str, Instance]) -> Iterator[None]:
         _BESIDE.reset(token)
 
 
+def offered_instances() -> Mapping[str, Instance]:
+    """Return all instance types by name, with those that the environment describes."""
+    return {**_BESIDE.get(), **instances()}
+
+
 def instance(name: str) -> Instance | None:
     """Return an instance type by name; None if it is unknown."""
     return instances().get(name) or _BESIDE.get().get(name)

@@ -470,3 +470,23 @@ def test_a_model_of_unknown_size_says_so() -> None:
     done = workbench("fit", "kimi-k3")
     assert done.returncode == 1
     assert "neither the number of parameters nor the size of the weights is known" in done.stdout
+
+
+def test_types_that_a_stack_describes_are_answers_too(tmp_path: Path) -> None:
+    (tmp_path / "Pulumi.yaml").write_text("name: fleet\nruntime: python\n", encoding="utf-8")
+    described = {"vcpu": 8, "memoryGib": 64, "accelerator": {"name": "H100", "count": 1, "memoryGib": 80}}
+    settings = {"kubeconfig": "kubeconfig", "instanceTypes": {"p9.2xlarge": described}}
+    settings = {"config": {f"inference-platform:{key}": value for key, value in settings.items()}}
+    (tmp_path / "Pulumi.dev.yaml").write_text(json.dumps(settings), encoding="utf-8")
+    flags = (MODEL, "--max-len", "8192", "--gpu", "p9.2xlarge", "--format", "json")
+    done = workbench("fit", *flags, "--stack", "dev", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (option,) = json.loads(done.stdout)["options"]
+    known = answer(MODEL, "--max-len", "8192", "--gpu", "p5.4xlarge")["options"][0]
+    figures = ("verdict", "neededBytes", "context")
+    assert [option[name] for name in figures] == [known[name] for name in figures]
+    assert (option["instanceType"], option["usdPerHour"]) == ("p9.2xlarge", None)
+    listed = workbench("fit", *flags[:3], "--stack", "dev", "--format", "json", cwd=tmp_path)
+    assert "p9.2xlarge" in [each["instanceType"] for each in json.loads(listed.stdout)["options"]]
+    unknown = workbench("fit", *flags, "--stack", "none", cwd=tmp_path)
+    assert (unknown.returncode, "unknown accelerator or instance type 'p9.2xlarge'" in unknown.stderr) == (2, True)

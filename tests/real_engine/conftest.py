@@ -1,11 +1,12 @@
 """The Pulumi CLI and the Kubernetes provider that ``make test-engine`` builds."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import OWN
+from tests.acceptance.conftest import OWN, ROOT
 from tests.real_engine.support import RealStack
 from workbench.cluster.cluster import Running
 from workbench.engine.programs import built
@@ -36,3 +37,13 @@ def real_engine(engine_programs: Path, tmp_path: Path, monkeypatch: pytest.Monke
 def real(real_engine: Path, cluster: Running, tmp_path: Path) -> RealStack:
     """A stack on the simulated cluster, deployed by the real engine."""
     return RealStack(tmp_path / "project", cluster.kubeconfig)
+
+
+@pytest.fixture
+def aws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A provider of AWS that accepts everything."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "pulumi-resource-aws"
+    program.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m tests.real_engine.aws_provider\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")

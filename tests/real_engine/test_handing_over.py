@@ -1,6 +1,8 @@
 """A stack of the local engine continues with the Pulumi CLI, and back: nothing is created again or restarted."""
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,8 @@ from typer.testing import CliRunner, Result
 from tests.real_engine.support import RealStack, config_map, deployment, namespace
 from toolkit.kube import Kube, KubeError
 from workbench.cli import app
+from workbench.deploying.call import Deployer, StackCall
+from workbench.deploying.handing_over import ToCli
 from workbench.engine.apply.objects import MANAGER
 from workbench.engine.pulumi_files import deployed_by_cli
 from workbench.errors import WorkbenchError
@@ -35,7 +39,11 @@ def up(stack: RealStack, engine: str, objects: list[Json]) -> Result:
 
 
 def live(kube: Kube) -> tuple[Json, Json]:
-    return kube.get("apps/v1", "Deployment", "model", SPACE), kube.get("v1", "ConfigMap", "settings", SPACE)
+    return kube.get("apps/v1", "Deployment", "model", SPACE), live_settings(kube)
+
+
+def live_settings(kube: Kube) -> Json:
+    return kube.get("v1", "ConfigMap", "settings", SPACE)
 
 
 def appliers(body: Json) -> set[str]:
@@ -87,3 +95,49 @@ def test_there_and_back(kube: Kube, stack: RealStack) -> None:
     assert run(stack, "destroy", "local").exit_code == 0
     with pytest.raises(KubeError):
         live(kube)
+
+
+OWNED = """
+aws = pulumi.ProviderResource("aws", "aws", {"region": "us-east-1"})
+pulumi.CustomResource(
+    "aws:eks/nodeGroup:NodeGroup",
+    "gpu",
+    {"clusterName": "prod", "nodeGroupName": "gpu"},
+    pulumi.ResourceOptions(provider=aws, import_="prod:gpu", retain_on_delete=True),
+)
+"""
+GROUP = {"prod:gpu": {"clusterName": "prod", "nodeGroupName": "gpu"}}
+
+
+def test_owned_node_groups_are_imported(
+    kube: Kube, stack: RealStack, aws: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account = tmp_path / "account.json"
+    monkeypatch.setenv("STAND_IN_ACCOUNT", str(account))
+    program = stack.folder / "__main__.py"
+    program.write_text(program.read_text() + OWNED)
+    objects = OBJECTS[:2]
+    local = up(stack, "local", objects)
+    assert local.exit_code == 0, local.output
+
+    # A group that is not there: refused by the CLI, and the stack stays with the local engine.
+    account.write_text("{}")
+    refused = up(stack, "pulumi", objects)
+    assert "pulumi import" in str(refused.exception), (refused.exception, refused.output)
+    assert "prod:gpu" in str(refused.exception)
+    assert stack.resources() == []
+
+    account.write_text(json.dumps(GROUP))
+    ToCli(StackCall("dev", Deployer.PULUMI, str(stack.kubeconfig), stack.folder), stack.cli).prepare()
+    (group,) = (each for each in stack.resources() if each["id"] == "prod:gpu")
+    assert group["protect"] is True
+
+    # Interrupted there, it continues: the group is in the state, and is not asked for again.
+    there = up(stack, "pulumi", objects)
+    assert there.exit_code == 0, (there.exception, there.output)
+    (group,) = (each for each in stack.resources() if each["id"] == "prod:gpu")
+    assert (group.get("protect"), group["retainOnDelete"]) == (None, True)
+    assert live_settings(kube)["data"] == {"a": "1", "b": "2"}
+    changed = up(stack, "pulumi", [objects[0], config_map("settings", SPACE, a="2")])
+    assert changed.exit_code == 0, changed.output
+    assert live_settings(kube)["data"] == {"a": "2"}

@@ -1,8 +1,6 @@
 """The shipped stacks under the real engine: it sees the graph that the local engine sees."""
 
 import json
-import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,16 +18,6 @@ from workbench.engine.values import UNKNOWN, Secret
 Json = dict[str, Any]
 UNKNOWN_TEXT = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """How the engine writes unknown values: sdk/go/common/resource/plugin/rpc.go, UnknownStringValue."""
-
-
-@pytest.fixture
-def aws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A provider of AWS that accepts everything."""
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin" / "pulumi-resource-aws"
-    program.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m tests.real_engine.aws_provider\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
 
 
 def graph_of(steps: list[Json]) -> dict[str, Json]:

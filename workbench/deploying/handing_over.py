@@ -65,7 +65,7 @@ class ToCli:
         """Check that the CLI will find everything as the program declares it, and import what the stack adopts.
 
         Raises:
-            WorkbenchError: the program was changed since the last update, or imports resources of a cloud.
+            WorkbenchError: the program was changed since the last update, or something cannot be imported.
         """
         stack = shell_word(self._call.stack)
         engine = self._call.local()
@@ -81,30 +81,29 @@ class ToCli:
         self._import(engine.record(preview=True))
 
     def _import(self, graph: ResourceGraph) -> None:
-        """Import what the stack adopts, as its objects are: the first update would compare it with every default.
+        """Import what the stack adopts, as it is: the first update would compare objects with every default.
+
+        What is imported from a cloud is protected until the update, which declares that it is retained: whoever
+        answers no to the update must not lose nodes by a later `pulumi destroy`.
 
         Raises:
-            WorkbenchError: the stack imports resources of a cloud, which are left to the user.
+            WorkbenchError: the CLI cannot import something, such as a node group without credentials.
         """
         from ..adopting.import_file import import_text
         from ..adopting.reading import look_up as look_up_named
 
-        known = self._cli.field_managers()
+        known = self._cli.deployed()
         left = [node for urn, node in graph.nodes.items() if node.registration.import_id and urn not in known]
-        stack = shell_word(self._call.stack)
-        if any(not node.registration.is_object for node in left):
-            file = shell_word(str(self._call.state_dir / f"import.{self._call.stack}.json"))
-            raise WorkbenchError(
-                f"stack {self._call.stack!r} was deployed by the local engine, and imports "
-                f"{pluralize(len(left), 'resource')}, which the Pulumi CLI must import first; run, in "
-                f"{shell_word(str(self._call.cwd))}:\n  {self._cli.settings_line()} pulumi import --stack {stack} "
-                f"--file {file} --generate-code=false\nNothing was changed."
-            )
-        if left:
-            with _targets_of(graph, self._call) as targets:
-                kube = targets.connect(left[0].registration.provider).kube
+        if not left:
+            return
+        objects = [node for node in left if node.registration.is_object]
+        with _targets_of(graph, self._call) as targets:
+            if objects:
+                kube = targets.connect(objects[0].registration.provider).kube
                 text = import_text(graph, functools.partial(look_up_named, kube))
-            self._cli.import_resources(text)
+            else:
+                text = import_text(graph, lambda *_: None)
+        self._cli.import_resources(text, protected=len(objects) < len(left))
 
     def finish(self) -> int:
         """Give the fields to the CLI's field managers, and close the local state; return the number of objects."""

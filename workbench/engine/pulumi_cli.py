@@ -147,15 +147,26 @@ class PulumiCli:
         managers = {each["urn"]: (each.get("outputs") or {}).get("__fieldManager") for each in resources}
         return {urn: str(manager) for urn, manager in managers.items() if manager}
 
-    def import_resources(self, text: str) -> None:
+    def deployed(self) -> frozenset[str]:
+        """Return the URNs of the resources in the state."""
+        self._prepare()
+        return frozenset(str(each["urn"]) for each in (self.export().get("deployment") or {}).get("resources") or [])
+
+    def import_resources(self, text: str, *, protected: bool = False) -> None:
         """Import resources; none of them is changed.
 
         Args:
             text: Content of a file for ``pulumi import``.
+            protected: Whether the CLI refuses to delete them until the next update.
         """
         self._prepare()
         self._unlock()
-        options = ("--protect=false", "--generate-code=false", "--skip-preview", "--yes")
+        options = (
+            f"--protect={'true' if protected else 'false'}",
+            "--generate-code=false",
+            "--skip-preview",
+            "--yes",
+        )
         with tempfile.TemporaryDirectory(dir=self.state_folder, prefix="import-") as folder:
             file = Path(folder) / "import.json"
             file.write_text(text, encoding="utf-8")
@@ -375,7 +386,9 @@ class PulumiCli:
             errors="replace",
         )
         if completed.returncode:
-            raise WorkbenchError(f"`pulumi {shell_line(arguments)}` failed:\n{completed.stderr.strip()}")
+            # `pulumi import` prints its errors to stdout.
+            reason = completed.stderr.strip() or completed.stdout.strip()
+            raise WorkbenchError(f"`pulumi {shell_line(arguments)}` failed:\n{reason}")
         return completed.stdout
 
 

@@ -124,11 +124,12 @@ def fit(
 ) -> None:
     """Show which accelerators a model fits, for how many users, how fast, and at which price.
 
-    Needs no manifest, no cluster and no network. In a project, takes region, prices and modelShapes from the stack.
-    Verdicts and prices are those of a plan with the same settings.
+    Needs no manifest, no cluster and no network. In a project, takes region, prices, modelShapes and
+    instanceTypes from the stack. Verdicts and prices are those of a plan with the same settings.
 
     Exit codes: 0 it fits an accelerator, 1 it fits none, 2 usage error.
     """
+    from components.fleet.instances import instances_beside
     from components.plan.fitting.options import context_problem, fit_answer
 
     from .inputs import given_accelerator
@@ -136,46 +137,47 @@ def fit(
     from .weights import sizing_note, weights_source
 
     settings = fit_settings(cwd, stack)
-    given = settings.model(model, parameters)
-    if (weights or weights_secret) and not yaml:
-        raise WorkbenchError("--weights and --weights-secret are for manifests; add --yaml", 2)
-    source = weights_source(weights, weights_secret, given) if yaml else None
-    if settings.title and (settings.stack or sys.stderr.isatty()):
-        print_to_stderr([settings.title])
-    question = settings.applied_to(
-        _question(
-            given,
-            engine,
-            max_len=max_len,
-            users=users,
-            quantization=quantization,
-            args=arg,
-            region=region or settings.region,
+    with instances_beside(settings.types):
+        given = settings.model(model, parameters)
+        if (weights or weights_secret) and not yaml:
+            raise WorkbenchError("--weights and --weights-secret are for manifests; add --yaml", 2)
+        source = weights_source(weights, weights_secret, given) if yaml else None
+        if settings.title and (settings.stack or sys.stderr.isatty()):
+            print_to_stderr([settings.title])
+        question = settings.applied_to(
+            _question(
+                given,
+                engine,
+                max_len=max_len,
+                users=users,
+                quantization=quantization,
+                args=arg,
+                region=region or settings.region,
+            )
         )
-    )
-    if problem := context_problem(question):
-        raise WorkbenchError(f"--max-len: {problem}", 2)
-    accelerator = given_accelerator(gpu)
-    answer = fit_answer(question, accelerator.wanted, count=accelerator.number)
-    if source:
-        sys.stdout.write(_manifests(yaml, source, question, answer))
-        if note := sizing_note(source, given):
-            print_to_stderr([note])
-        return
-    if form is FitFormat.JSON:
-        from .data import as_json
+        if problem := context_problem(question):
+            raise WorkbenchError(f"--max-len: {problem}", 2)
+        accelerator = given_accelerator(gpu)
+        answer = fit_answer(question, accelerator.wanted, count=accelerator.number)
+        if source:
+            sys.stdout.write(_manifests(yaml, source, question, answer))
+            if note := sizing_note(source, given):
+                print_to_stderr([note])
+            return
+        if form is FitFormat.JSON:
+            from .data import as_json
 
-        sys.stdout.write(as_json(question, answer))
-    else:
-        from .report import FitReport
-
-        report = FitReport.of(question, answer, gpu, everything=details or bool(gpu))
-        if form is FitFormat.MARKDOWN:
-            sys.stdout.write(report.markdown(explain=explain))
+            sys.stdout.write(as_json(question, answer))
         else:
-            write(report.text(Screen.of(), details=details, explain=explain))
-    if not answer.options:
-        raise typer.Exit(1)
+            from .report import FitReport
+
+            report = FitReport.of(question, answer, gpu, everything=details or bool(gpu))
+            if form is FitFormat.MARKDOWN:
+                sys.stdout.write(report.markdown(explain=explain))
+            else:
+                write(report.text(Screen.of(), details=details, explain=explain))
+        if not answer.options:
+            raise typer.Exit(1)
 
 
 def _question(

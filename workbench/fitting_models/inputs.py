@@ -128,7 +128,7 @@ def given_accelerator(text: str) -> GivenAccelerator:
         WorkbenchError: there is no such accelerator.
     """
     from components.contract.problems import did_you_mean
-    from components.fleet.instances import instance, instances
+    from components.fleet.instances import instance, offered_instances
     from components.performance.sizing.accelerators import known_accelerator
 
     if not text:
@@ -146,10 +146,10 @@ def given_accelerator(text: str) -> GivenAccelerator:
         return GivenAccelerator(known.is_on, several)
     counted = re.fullmatch(r"([1-9][0-9]?)x(.+)", text, re.IGNORECASE)
     wanted = (counted[2] if counted else text).lower()
-    if any(node.accelerator and node.accelerator.lower() == wanted for node in instances().values()):
+    if any(node.accelerator and node.accelerator.lower() == wanted for node in offered_instances().values()):
         # An accelerator by the name that fit prints, such as RTX PRO Server 6000.
         return GivenAccelerator(lambda node: node.accelerator.lower() == wanted, int(counted[1]) if counted else 0)
-    accelerators = sorted({node.accelerator for node in instances().values() if node.accelerator})
-    types = (name for name, node in instances().items() if node.accelerators)
+    accelerators = sorted({node.accelerator for node in offered_instances().values() if node.accelerator})
+    types = (name for name, node in offered_instances().items() if node.accelerators)
     hint = did_you_mean(text, [*accelerators, *types]) or f"; accelerators: {', '.join(accelerators)}"
     raise WorkbenchError(f"--gpu: unknown accelerator or instance type {text!r}{hint}", 2)

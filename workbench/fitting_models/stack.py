@@ -1,4 +1,4 @@
-"""The settings of a stack that matter to ``fit``: region and prices, and the shapes of models."""
+"""The settings of a stack that matter to ``fit``: region, prices and instance types, and the shapes of models."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,7 +9,10 @@ from ..errors import WorkbenchError
 from .inputs import GivenModel, given_model
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from components.checks.memory.workloads.known import KnownShapes
+    from components.fleet.instances import Instance
     from components.plan.costs.prices import OwnPrices
     from components.plan.fitting.question import FitQuestion
 
@@ -22,11 +25,13 @@ class FitSettings:
         title: The default stack, for a line of output; empty if the command line names the stack.
         stack: Its name; empty for default settings.
         region: Region of its nodes; empty without one.
+        types: Instance types that it describes, by name.
     """
 
     title: str
     stack: str = ""
     region: str = ""
+    types: "Mapping[str, Instance]" = field(default_factory=dict)
     prices: "OwnPrices | None" = None
     shapes: "KnownShapes | None" = field(default=None, repr=False)
 
@@ -62,4 +67,6 @@ def fit_settings(cwd: Path, stack: str | None) -> FitSettings:
         located = StackFile(settings.file, chosen.folder).located(environment.price_problems)
         raise WorkbenchError("\n".join(map(str, located)))
     region = environment.cloud.region if environment.cloud else ""
-    return FitSettings(title, chosen.name, region, environment.prices, environment.shapes)
+    return FitSettings(
+        title, chosen.name, region, types=environment.types, prices=environment.prices, shapes=environment.shapes
+    )

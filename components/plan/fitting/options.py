@@ -20,7 +20,7 @@ from ...engines.formats.faults import format_fault, is_computed
 from ...engines.memory_settings.reader import memory_settings_of
 from ...engines.registry import engines
 from ...engines.settings import Setting
-from ...fleet.instances import Instance, instances
+from ...fleet.instances import Instance, offered_instances
 from ...fleet.prices import Buying
 from ..costs.bill import UnitPrice
 from ..costs.prices import Prices
@@ -119,7 +119,7 @@ class FitAnswer(NamedTuple):
 
 def context_problem(question: FitQuestion) -> str:
     """Return why no server starts with the context, or none can be judged; empty without a problem."""
-    types = (node for node in instances().values() if node.accelerators)
+    types = (node for node in offered_instances().values() if node.accelerators)
     cases = (verdict_on(question, node, 1).asked for node in types)
     case = next((case for case in cases if case), None)
     if case is None:
@@ -148,7 +148,7 @@ def fit_answer(
     settings = memory_settings_of(question.line(1, 1))
     if isinstance(settings, str):
         return FitAnswer((), (), settings)
-    types = [node for node in instances().values() if node.accelerators and (wanted is None or wanted(node))]
+    types = [node for node in offered_instances().values() if node.accelerators and (wanted is None or wanted(node))]
     prices = Prices(question.region, question.prices)
     options: list[FitOption] = []
     refused: dict[tuple[str, Decimal | None], list[_Refused]] = {}
@@ -199,7 +199,7 @@ def _judged(question: FitQuestion, accelerator: str, memory: Decimal, tensor: in
     """Judge once for all instance types with an accelerator: nothing else of them matters."""
     node = next(
         node
-        for node in instances().values()
+        for node in offered_instances().values()
         if node.accelerator == accelerator and node.accelerator_memory_gib == memory
     )
     return verdict_on(question, node, tensor, nodes)

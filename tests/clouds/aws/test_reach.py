@@ -301,6 +301,28 @@ def test_unknown_services_are_named() -> None:
     assert "unknown service 'ec3'; did you mean 'ec2'?" in problem.reason
 
 
+@pytest.mark.parametrize(
+    ("network", "words"),
+    [
+        ({}, "the private subnets reach the internet"),
+        ({"natGateways": "none", "internetAccess": True}, "the private subnets reach the internet"),
+        ({**EXISTING, "internetAccess": True}, "the private subnets reach the internet"),
+        (EXISTING, "is unknown, and so nothing is checked; set internetAccess: false"),
+        ({"natGateways": "none"}, ""),
+        ({**EXISTING, "internetAccess": False}, ""),
+    ],
+)
+def test_existing_endpoints_without_effect_are_named(network: dict[str, Any], words: str) -> None:
+    values = {**AWS["network"], **network, "existingEndpoints": ["ec2"]}
+    if "vpcId" in network:
+        values = {key: value for key, value in values.items() if key not in ("zones", "natGateways")}
+    settings = settings_of({**AWS, "network": values})
+    found = [one for one in cloud_problems(settings) if one.path == "network.existingEndpoints"]
+    assert [words in one.reason for one in found] == ([True] if words else [])
+    assert {one.rule for one in found} <= {RuleId.FIELD_NO_EFFECT}
+    assert all(one.severity == Severity.WARNING for one in found)
+
+
 def test_models_of_every_kind_name_their_sources() -> None:
     """LLMKube downloads a file once into a claim: it is downloaded all the same."""
     manifests = yaml.safe_load_all("""
