@@ -19,6 +19,8 @@ from ..contract.misfits import misfits
 from ..contract.problems import field_path
 from ..contract.releases import Releases
 
+_IDENTITY = (("apiVersion",), ("kind",), ("metadata",), ("metadata", "name"))
+"""Paths without which a manifest is no object."""
 Fields = MutableMapping[str, Any]
 """A map of a document."""
 
@@ -89,6 +91,7 @@ class Batch:
     losses: list[MigrationNote] = field(default_factory=list)
     notes: list[MigrationNote] = field(default_factory=list)
     price: Callable[[str], float | None] = lambda _: None
+    _last: int = 0
 
     def of_kind(self, kind: str) -> list[MigratedDocument]:
         """Return the manifests of a kind; conversions may change the batch while they go through the list."""
@@ -112,7 +115,14 @@ class Batch:
         self.notes.append(MigrationNote(document.title, path, reason))
 
     def _index(self, document: MigratedDocument) -> int:
-        return next(index for index, other in enumerate(self.documents) if other is document)
+        """Return where a manifest is; conversions go through them in order, so that it is behind the last one."""
+        count = len(self.documents)
+        for offset in range(count):
+            index = (self._last + offset - 1) % count
+            if self.documents[index] is document:
+                self._last = index
+                return index
+        raise ValueError(f"{document.title} is not in the batch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +184,13 @@ def unfit(value: Mapping[str, Any], kinds: Kinds, target: str) -> Iterator[tuple
 
 
 def drop_losses(document: MigratedDocument, kinds: Kinds, target: str) -> list[str]:
-    """Remove the fields that a release does not accept; return those that cannot be removed."""
+    """Remove the fields that a release does not accept; return those that cannot be removed.
+
+    They are the kind itself, and required fields that are missing.
+    """
     for path, _ in list(unfit(document.value, kinds, target)):
+        if path in _IDENTITY:
+            continue
         owner: Any = document.value
         try:
             for part in path[:-1]:
@@ -185,6 +200,31 @@ def drop_losses(document: MigratedDocument, kinds: Kinds, target: str) -> list[s
         except (KeyError, IndexError, TypeError):
             continue  # a field above it was removed
     return [f"{field_path(path)}: {reason}" for path, reason in unfit(document.value, kinds, target)]
+
+
+def leave_out(batch: Batch, kinds: Kinds, target: str, *, lossy: bool) -> None:
+    """List the manifests that a release cannot express at all, each with what it did.
+
+    Args:
+        batch: The manifests after the conversion.
+        kinds: The kinds of the family.
+        target: The release.
+        lossy: Whether to remove them, and the fields that the release does not accept in the others.
+    """
+    with_losses = {loss.title for loss in batch.losses}
+    for document in list(batch.documents):
+        if document.title not in with_losses:
+            continue
+        edited = document if lossy else MigratedDocument(plain(document.value))
+        left = drop_losses(edited, kinds, target)
+        if not left:
+            continue
+        kind = kinds.find(document.value.get("apiVersion"), document.value.get("kind"))
+        purpose = (getattr(kind and kind.model, "__doc__", None) or "").strip().partition("\n")[0].rstrip(".")
+        reason = "; ".join(text.partition(";")[0] for text in left)
+        batch.loss(document, "", f"the object is left out ({reason}). What it did: {purpose or document.kind}")
+        if lossy:
+            batch.remove(document)
 
 
 def origin_of(documents: Iterable[MigratedDocument], kinds: Kinds, releases: Releases, target: str) -> str:

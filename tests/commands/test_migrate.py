@@ -362,3 +362,62 @@ def test_costs_are_those_of_the_price_file(tmp_path: Path) -> None:
     done = workbench("migrate", "--cwd", tmp_path, "--release", "llmd=v0.4.1", "--write", "--lossy")
     assert (done.returncode, manifest.read_text()) == (1, VARIANT)
     assert "prices.yaml" in done.stderr
+
+
+CLUSTER = """apiVersion: federation.llmkube.dev/v1alpha1
+kind: FederatedCluster
+metadata: {name: a}
+spec: {displayName: a}
+"""
+MODEL = """apiVersion: inference.llmkube.dev/v1alpha1
+kind: Model
+metadata: {name: m}
+spec: {source: "https://h.example.org/x.gguf", prefetch: true}
+"""
+
+
+def test_an_object_that_the_release_lacks_is_left_out(manifest: Path) -> None:
+    manifest.write_text(f"{CLUSTER}---\n{MODEL}")
+    done = workbench("migrate", manifest, "--release", "llmkube=v0.8.12", "--write")
+    assert (done.returncode, manifest.read_text()) == (1, f"{CLUSTER}---\n{MODEL}")
+    left_out = "loss: FederatedCluster/a: the object is left out (kind: LLMKube v0.8.12 has no kind FederatedCluster)"
+    assert f"{left_out}. What it did: " in done.stderr
+    done = workbench("migrate", manifest, "--release", "llmkube=v0.8.12", "--write", "--lossy")
+    assert done.returncode == 0, done.stderr
+    assert left_out in done.stderr
+    assert manifest.read_text() == MODEL.replace(", prefetch: true", "")
+
+
+BACK = """apiVersion: llmd.ai/v1alpha1
+kind: VariantAutoscaling
+metadata:
+  name: chat
+  labels: {inference.optimization/acceleratorName: L40S}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: chat}
+  modelID: meta-llama/llama-7b
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: chat}
+spec:
+  template:
+    spec:
+      containers: [{name: c, args: [--max-num-seqs=32], resources: {limits: {nvidia.com/gpu: 2}}}]
+"""
+
+
+def test_a_required_profile_is_derived_from_the_deployment(manifest: Path) -> None:
+    manifest.write_text(BACK)
+    options = ("--from", "llmd=v0.5.1", "--release", "llmd=c0f645c", "--lossy", "--stdout")
+    done = workbench("migrate", manifest, *options)
+    assert done.returncode == 0, done.stderr
+    (entry,) = next(yaml.safe_load_all(done.stdout))["spec"]["modelProfile"]["accelerators"]
+    assert (entry["accCount"], entry["maxBatchSize"], entry["acc"]) == (2, 32, "L40S")
+    assert (
+        "loss: VariantAutoscaling/chat: spec.modelProfile: is required up to v0.0.4: published figures" in done.stderr
+    )
+    manifest.write_text(BACK.replace("meta-llama/llama-7b", "nobody/unknown-3b"))
+    done = workbench("migrate", manifest, *options)
+    assert (done.returncode, [each["kind"] for each in yaml.safe_load_all(done.stdout)]) == (0, ["Deployment"])
+    assert "loss: VariantAutoscaling/chat: the object is left out (spec.modelProfile: is required" in done.stderr

@@ -69,7 +69,7 @@ def test_comments_are_kept(family: Any) -> None:
             for document in batch.documents:
                 drop_losses(document, kinds, target)
 
-        flow, indent = random.choice((False, None)), random.choice((2, 4))
+        flow = random.choice((False, None))
         plain = yaml.safe_dump_all(
             documents(random, kinds),
             sort_keys=False,

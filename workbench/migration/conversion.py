@@ -15,7 +15,7 @@ from components.families.migration import (
     Batch,
     MigratedDocument,
     MigrationNote,
-    drop_losses,
+    leave_out,
     migrate,
     origin_of,
 )
@@ -125,13 +125,9 @@ def _convert_family(
         origin=origin or origin_of(own, kinds, releases, target),
         target=target,
     )
+    leave_out(batch, kinds, target, lossy=lossy)
     converted.losses += batch.losses
     converted.notes += batch.notes
-    if lossy:
-        for document in batch.documents:
-            left = drop_losses(document, kinds, target)
-            if left:
-                raise WorkbenchError("\n".join(f"{document.title}: {problem}" for problem in left))
     converted.texts |= convert_files(files, _in_order(documents, batch))
 
 

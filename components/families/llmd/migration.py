@@ -11,6 +11,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from ...performance.sizing.accelerators import known_accelerator
+from ...performance.sizing.reference import reference_profiles
 from ..migration import Batch, Fields, MigratedDocument, ReleaseStep, inserted, plain, renamed
 from .annotations import MANAGED, MODEL_ID, VARIANT_COST, scaled_by
 from .checks.variant_costs import DEFAULT_COST
@@ -20,6 +21,8 @@ from .types import DEFAULT_BOUNDS
 
 _KIND = "VariantAutoscaling"
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
+_BATCH = re.compile(r"--max-num-seqs[= ]([1-9][0-9]{0,5})\b")
+"""The flag of vLLM with the requests that a replica works on at once."""
 _PLACEHOLDER = {"name": CLASSES, "key": "premium.yaml"}
 """A reference to a service class, as in upstream's samples: nothing reads it."""
 _API_VERSIONS = {"Deployment": "apps/v1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1"}
@@ -144,6 +147,8 @@ def _to_cost(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
 
 
 def _to_class(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
+    if "modelProfile" not in spec:
+        _derive_profile(batch, document, spec)
     price = _price(batch, document, spec)
     if "variantCost" in spec and spec["variantCost"] == price:
         del spec["variantCost"]
@@ -156,6 +161,57 @@ def _to_class(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
         inserted(spec, min(1, len(spec)), "sloClassRef", reference)
         reason = "is required up to v0.0.4, though nothing reads it: a placeholder is written"
         batch.loss(document, "spec.sloClassRef", reason)
+
+
+def _derive_profile(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
+    """Add the profile that releases up to v0.0.4 require: published figures, and the workload's GPUs and batch."""
+    name = str((_at(document.value, "metadata", "labels") or {}).get(ACCELERATOR_LABEL, ""))
+    known = known_accelerator(name)
+    published = [
+        item.profile
+        for item in reference_profiles(str(spec.get("modelID", "")))
+        if known is not None and known_accelerator(item.profile.accelerator) == known
+    ]
+    if not published:
+        return  # a field that is required is missing, so that the object is left out
+    containers = list(_containers(batch, document))
+    count = sum(_gpus(container) for container in containers)
+    profile = next((each for each in published if each.count == count), published[0])
+    size = next((match[1] for text in map(_arguments, containers) for match in [_BATCH.search(text)] if match), "")
+    entry = {
+        "acc": name,
+        "accCount": count or profile.count,
+        "perfParms": {
+            "decodeParms": {"alpha": str(profile.alpha), "beta": str(profile.beta)},
+            "prefillParms": {"gamma": "0", "delta": "0"},
+        },
+        "maxBatchSize": int(size) if size else profile.batch,
+    }
+    spec["modelProfile"] = {"accelerators": [entry]}
+    reason = "is required up to v0.0.4: published figures of the model are written, which are rough; measure them"
+    batch.loss(document, "spec.modelProfile", reason)
+
+
+def _containers(batch: Batch, document: MigratedDocument) -> Iterator[Fields]:
+    """Yield the containers of the workload with the name of a VariantAutoscaling."""
+    for other in batch.others:
+        if (other.name, other.namespace) == (document.name, document.namespace) and other.kind in _API_VERSIONS:
+            spec = _at(other.value, "spec") or {}
+            group = _at(spec, "leaderWorkerTemplate") or {}
+            template = _at(spec, "template") or _at(group, "leaderTemplate") or _at(group, "workerTemplate")
+            containers = (_at(template, "spec") or {}).get("containers")
+            yield from (each for each in containers or () if isinstance(each, dict))
+
+
+def _gpus(container: Fields) -> int:
+    limits = _at(container, "resources", "limits") or {}
+    counts = [str(count) for name, count in limits.items() if str(name).endswith("/gpu")]
+    return sum(int(count) for count in counts if count.isdecimal())
+
+
+def _arguments(container: Fields) -> str:
+    words = [word for field in ("command", "args") for word in container.get(field) or ()]
+    return " ".join(map(str, words))
 
 
 def _without_class(batch: Batch, document: MigratedDocument, spec: Fields) -> None:

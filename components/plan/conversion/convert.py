@@ -115,8 +115,9 @@ def convert_family(
                 for workload in item.workloads
                 for body in target.adopt(_adopted(item, workload, bare, ownership, target_options), options)
             )
-    left = {id(source) for source in leaves if id(source) in documents}
-    unused = tuple(source for source in resources if _is_unused(source, leaves, left))
+    # A resource for which the other family has no manifest stays as it is.
+    left = {id(source) for source in leaves if documents.get(id(source))}
+    unused = _unused(resources, leaves, left)
     staying = [source for source in resources if id(source) not in {*left, *map(id, unused)}]
     manifests = objects(unique_documents(documents.values()))
     after = render_fleet((*staying, *manifests.resources), options, unread=manifests.problems)
@@ -132,7 +133,7 @@ def convert_family(
             options=options,
         )
         for source in leaves
-        if id(source) in left
+        if id(source) in documents
     )
     earlier = {*bare.problems, *before.problems}
     own = {(source.resource.kind, source.name) for source in manifests.resources}
@@ -149,11 +150,37 @@ def _is_left(family: Family, target: Family, leaving: Collection[str] | None) ->
     return family is not target and (bool(family.operator) if leaving is None else family.name in leaving)
 
 
-def _is_unused(source: LoadedResource, leaves: Sequence[LoadedResource], left: Collection[int]) -> bool:
-    """Return whether nothing refers to a resource afterwards: all that serve in its family are converted."""
+def _unused(
+    resources: Sequence[LoadedResource], leaves: Sequence[LoadedResource], left: Collection[int]
+) -> tuple[LoadedResource, ...]:
+    """Return the resources that only converted ones refer to, such as their models."""
+    # A serving resource that stays may refer to others by default, such as to a runtime of the default name.
+    staying_leaves = {member_of(leaf.kind)[0].name for leaf in leaves if id(leaf) not in left}
+    families = {member_of(leaf.kind)[0].name for leaf in leaves if id(leaf) in left} - staying_leaves
+    referred = [source for source in resources if id(source) not in left and _is_referred(source, families)]
+    unused = set(map(id, referred))
+    # What stays may be named anywhere in a resource: a model by a Playground, a runtime by a model.
+    staying = [source for source in resources if id(source) not in left and id(source) not in unused]
+    names: set[str] = set()
+    while staying:
+        for source in staying:
+            names |= _texts(source.resource.model_dump(by_alias=True, exclude_unset=True).get("spec"))
+        staying = [source for source in referred if id(source) in unused and source.name in names]
+        unused -= set(map(id, staying))
+    return tuple(source for source in referred if id(source) in unused)
+
+
+def _is_referred(source: LoadedResource, families: Collection[str]) -> bool:
     family, member = member_of(source.kind)
-    serving = [leaf for leaf in leaves if member_of(leaf.kind)[0] is family]
-    return member.referred and bool(serving) and all(id(leaf) in left for leaf in serving)
+    return member.referred and family.name in families
+
+
+def _texts(value: Json) -> set[str]:
+    """Return all texts in a value."""
+    if isinstance(value, str):
+        return {value}
+    children = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return set[str]().union(*map(_texts, children))
 
 
 def unique_documents(groups: Iterable[Sequence[Object]]) -> tuple[Object, ...]:

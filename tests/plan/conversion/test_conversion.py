@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from components.families import FAMILIES, objects
 from components.families.adoption import AdoptedWorkload
@@ -194,6 +195,46 @@ def test_a_resource_with_an_error_is_reported_and_stays() -> None:
     assert [item.source.name for item in conversion.converted] == ["a"]
     assert not conversion.unused
     assert [problem.name for problem in conversion.problems] == ["b"]
+
+
+def test_what_cannot_be_expressed_stays_with_its_model() -> None:
+    flavor = {"name": "h100", "limits": {"nvidia.com/gpu": 8}, "params": {"TP": "8", "PP": "2"}}
+    documents = (open_model("big", flavors=[flavor]), playground("p", model="big"), open_model(), playground("a"))
+    conversion = converted(*documents, family="llmkube")
+    assert [(item.source.name, bool(item.documents)) for item in conversion.converted] == [("p", False), ("a", True)]
+    assert not conversion.unused
+
+
+def test_what_a_resource_that_stays_names_is_kept() -> None:
+    cluster = {"metadata": {"name": "other"}, "apiVersion": "inference.llmkube.dev/v1alpha1"}
+    model: Object = {**cluster, "kind": "Model", "spec": {"source": "https://h.example.org/x.gguf"}}
+    served: Object = {**cluster, "kind": "InferenceService", "spec": {"modelRef": "other", "resources": {"cpu": "1"}}}
+    adapter: Object = {
+        **cluster,
+        "kind": "LoRAAdapter",
+        "spec": {"inferenceServiceRef": {"name": "other"}, "name": "other", "path": "/a"},
+    }
+    alone = converted(model, served)
+    assert [source.title for source in alone.unused] == ["Model/other"]
+    assert not converted(model, served, adapter).unused
+
+
+@settings(max_examples=tries(100))
+@given(st.lists(playgrounds(), min_size=1, max_size=2), st.sampled_from(adopting_families()))
+def test_each_resource_is_converted_kept_or_unused(fleets: list[list[Object]], family: str) -> None:
+    """What stays finds everything that it refers to, as before."""
+    unique = {(body["kind"], body["metadata"]["name"]): body for fleet in fleets for body in fleet}
+    manifests = objects(list(unique.values()))
+    before = render_fleet(manifests.resources)
+    conversion = convert_family(manifests.resources, family=family)
+    replaced = {id(item.source) for item in conversion.converted if item.documents}
+    unused = set(map(id, conversion.unused))
+    assert not replaced & unused
+    staying = [source for source in manifests.resources if id(source) not in replaced | unused]
+    assert all(item.documents or item.differences for item in conversion.converted)
+    known = {(problem.kind, problem.name, problem.reason) for problem in before.problems}
+    after = render_fleet(staying)
+    assert {(problem.kind, problem.name, problem.reason) for problem in errors(after)} <= known
 
 
 def test_other_families_stay_where_only_one_is_left() -> None:
