@@ -1,6 +1,6 @@
 """The result of rendering: plain data, computed before anything is registered with Pulumi."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..contract.load import LoadedResource
@@ -98,3 +98,24 @@ class Fleet:
     def workload(self, key: Key) -> Workload | None:
         """Find a workload by kind, namespace and name."""
         return next((w for _, w in self.workloads if (w.kind, w.namespace, w.name) == key), None)
+
+
+class ServingIndex:
+    """The workloads of a fleet by the keys with which endpoints refer to them, so that a lookup reads no others."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._by_key: dict[tuple[str, str], dict[int, Workload]] = {}
+        for position, (_, workload) in enumerate(fleet.workloads):
+            for key in workload.backend_keys:
+                self._by_key.setdefault(key, {})[position] = workload
+
+    def of_keys(self, keys: Iterable[tuple[str, str]]) -> list[Workload]:
+        """Return the workloads with one of some keys, in the order of the fleet."""
+        found: dict[int, Workload] = {}
+        for key in keys:
+            found |= self._by_key.get(key, {})
+        return [found[position] for position in sorted(found)]
+
+    def of_resource(self, item: Rendered) -> Sequence[Workload]:
+        """Return the workloads of a resource; of one that only routes, those that its endpoints select."""
+        return item.workloads or self.of_keys(key for endpoint in item.endpoints for key in endpoint.backend_keys)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from components.checks.front_door.words import Exposure
 from components.fleet.endpoints import Backend, Endpoint
+from components.fleet.rendered import Fleet, ServingIndex
 from components.fleet.workloads import Workload
 from components.resources.serving.fleet.outputs import output_name
 
@@ -12,7 +13,6 @@ from ..fleet import ServedEndpoint
 from .roles import PodRole, roles_of
 
 if TYPE_CHECKING:
-    from components.fleet.rendered import Fleet
     from components.plan.plan import Plan
 
 
@@ -20,10 +20,10 @@ def served_endpoints(planned: "Plan") -> tuple[ServedEndpoint, ...]:
     """Return every endpoint of the stack's outputs."""
     exposed = {(endpoint.namespace, endpoint.name) for endpoint in planned.door.endpoints}
     is_gateway = planned.environment.door.expose == Exposure.GATEWAY
-    roles = roles_of(planned.fleet)
+    roles, index = roles_of(planned.fleet), ServingIndex(planned.fleet)
     served = []
     for _, endpoint in planned.fleet.endpoints:
-        backends = _EndpointBackends(planned.fleet, roles, endpoint)
+        backends = _EndpointBackends(planned.fleet, index, roles, endpoint)
         weights = backends.weights()
         services = ", ".join(f"{backend.namespace}/{backend.service}" for backend in endpoint.backends)
         served.append(
@@ -44,8 +44,8 @@ def served_endpoints(planned: "Plan") -> tuple[ServedEndpoint, ...]:
 class _EndpointBackends:
     """The workloads that answer at an endpoint."""
 
-    def __init__(self, fleet: "Fleet", roles: dict[str, PodRole], endpoint: Endpoint) -> None:
-        self._fleet, self._roles, self._endpoint = fleet, roles, endpoint
+    def __init__(self, fleet: Fleet, index: ServingIndex, roles: dict[str, PodRole], endpoint: Endpoint) -> None:
+        self._fleet, self._index, self._roles, self._endpoint = fleet, index, roles, endpoint
         self.stand_in = ""
         """Component that the live fleet replaces; set by :meth:`weights`."""
 
@@ -69,7 +69,7 @@ class _EndpointBackends:
             keys = {(self._endpoint.namespace, name) for name in backend.router.workloads}
         else:
             keys = {(backend.namespace, backend.workload)}
-        targets = [workload for _, workload in self._fleet.workloads if workload.backend_keys & keys]
+        targets = self._index.of_keys(keys)
         if backend.router is None and all(self._role(workload) != PodRole.ROUTER for workload in targets):
             return targets
         self.stand_in = "router"

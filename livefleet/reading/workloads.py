@@ -10,6 +10,7 @@ from components.engines.served.names import positional, served_names
 from components.engines.settings import Setting
 from components.engines.versions import ANY
 from components.fleet.ending import finishing_seconds
+from components.fleet.rendered import Rendered, ServingIndex
 from components.fleet.workloads import Workload
 from components.resources.serving.fleet.outputs import output_name
 
@@ -19,7 +20,6 @@ from .roles import roles_of
 
 if TYPE_CHECKING:
     from components.engines.command_line import CommandLine
-    from components.fleet.rendered import Rendered
     from components.plan.plan import Plan
 
 _NUMBERED = re.compile(r"v?(\d+(?:\.\d+)+)")
@@ -107,16 +107,16 @@ def _titles(planned: "Plan") -> dict[str, str]:
 def _requested_names(planned: "Plan") -> dict[str, tuple[str, ...]]:
     """Return the model names that requests to the endpoints use, by workload."""
     names: dict[str, list[str]] = {}
+    index = ServingIndex(planned.fleet)
     for _, endpoint in planned.fleet.endpoints:
         renamed = {
             (backend.namespace, backend.workload): backend.served_name
             for backend in endpoint.backends
             if backend.served_name
         }
-        for _, workload in planned.fleet.workloads:
-            if workload.backend_keys & endpoint.backend_keys:
-                name = next((renamed[key] for key in workload.backend_keys if key in renamed), endpoint.model)
-                names.setdefault(f"{workload.namespace}/{workload.name}", []).append(name)
+        for workload in index.of_keys(endpoint.backend_keys):
+            name = next((renamed[key] for key in workload.backend_keys if key in renamed), endpoint.model)
+            names.setdefault(f"{workload.namespace}/{workload.name}", []).append(name)
     return {key: tuple(dict.fromkeys(aliases)) for key, aliases in names.items()}
 
 

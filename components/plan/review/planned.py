@@ -1,5 +1,6 @@
 """Converts a plan into the plain data of a snapshot."""
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...checks.memory.cases import MemoryVerdict
@@ -11,7 +12,7 @@ from ...fleet.instances import instance, is_accelerator
 from ...fleet.nodes.groups import lands_on
 from ...fleet.nodes.policy import NodePolicy
 from ...fleet.objects import Key
-from ...fleet.rendered import Rendered
+from ...fleet.rendered import Rendered, ServingIndex
 from ...fleet.workloads import Workload
 from ..costs.bill import Bill
 from ..costs.replicas import minimums, replicas_of
@@ -53,21 +54,18 @@ def models_of(planned: Plan, workloads: Sequence[WorkloadState]) -> tuple[Served
         workloads: The workloads of the plan.
     """
     served = [item for item in planned.fleet.rendered if item.workloads or item.endpoints]
-    states = {id(workload): state for (_, workload), state in zip(planned.fleet.workloads, workloads, strict=True)}
+    states = iter(workloads)  # in the order of the resources
+    index = ServingIndex(planned.fleet)
     judged = {name: result.verdict for result in planned.verdicts for name in result.names}
     return tuple(
-        _model(item, planned, [states[id(workload)] for workload in item.workloads], judged) for item in served
+        _model(item, index.of_resource(item), list(itertools.islice(states, len(item.workloads))), judged)
+        for item in served
     )
 
 
 def _model(
-    item: Rendered, planned: Plan, own: Sequence[WorkloadState], judged: Mapping[str, MemoryVerdict]
+    item: Rendered, workloads: Sequence[Workload], own: Sequence[WorkloadState], judged: Mapping[str, MemoryVerdict]
 ) -> ServedModel:
-    # A resource without workloads only routes to those of others.
-    reached = frozenset[tuple[str, str]]().union(*(endpoint.backend_keys for endpoint in item.endpoints))
-    workloads = item.workloads or [
-        workload for _, workload in planned.fleet.workloads if workload.backend_keys & reached
-    ]
     return ServedModel(
         title=item.title,
         namespace=item.namespace,

@@ -277,7 +277,7 @@ class ModelFleet(pulumi.ComponentResource):
         """Create simulated nodes, on which pods depend: nothing terminates the pods of a deleted simulated node."""
         groups: list[NodeGroupDemand] = list(self._planned.groups)
         nodes = SimulatedNodes.of(f"{self._name}-nodes", groups, self._child())
-        return {frozenset(group.labels.items()): list(nodes.of_group[group.name]) for group in groups}
+        return {frozenset(group.labels.items()): list(nodes.last_of_group[group.name]) for group in groups}
 
     def _create_definitions(self) -> dict[tuple[str, str], KubernetesObject]:
         """Create the CustomResourceDefinitions of the kinds in use, on request."""

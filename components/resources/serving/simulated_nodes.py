@@ -28,6 +28,8 @@ from .rendering_options import read_options
 from .typed_args import wire
 
 _STEP = 8
+_WAVE = 16
+"""Most nodes that a resource depends on."""
 _REGION, _ZONES = "local-1", "abc"
 """Default region, and suffixes of its zones."""
 _KWOK = {"kwok.x-k8s.io/node": "fake"}
@@ -61,17 +63,27 @@ class SimulatedNodes(pulumi.ComponentResource):
 
     def register(self, name: str, groups: Iterable[NodeGroupDemand], opts: pulumi.ResourceOptions | None) -> None:
         pulumi.ComponentResource.__init__(self, token("SimulatedNodes"), name, {}, opts)
-        self.of_group: dict[str, list[KubernetesObject]] = {
-            group.name: [
-                kubernetes_object(
-                    node_object(group, index), f"{name}-{group.name}-{index}", pulumi.ResourceOptions(parent=self)
-                )
-                for index in range(simulated_count(group))
-            ]
-            for group in groups
-        }
-        self.nodes = pulumi.Output.from_input(sum(map(len, self.of_group.values())))
+        created = {group.name: self._create(f"{name}-{group.name}", group) for group in groups}
+        self.last_of_group = {group: nodes[-_WAVE:] for group, nodes in created.items()}
+        """The nodes that pods of a group have to depend on: the others are among their dependencies."""
+        self.nodes = pulumi.Output.from_input(sum(map(len, created.values())))
         self.register_outputs({"nodes": self.nodes})
+
+    def _create(self, name: str, group: NodeGroupDemand) -> list[KubernetesObject]:
+        """Create the nodes of a group as a tree, so that pods depend on all of them through the last few.
+
+        A dependency of each pod on each node would be a million in a group of a thousand. A smaller group loses its
+        last nodes. So a node depends on earlier ones only: every dependency between pods and nodes that are deleted
+        together leads through nodes that are deleted, too.
+        """
+        count = simulated_count(group)
+        nodes: list[KubernetesObject] = []
+        for index in range(count):
+            first = count - _WAVE * (count - index + 1)
+            before = nodes[max(first, 0) : max(first + _WAVE, 0)]
+            options = pulumi.ResourceOptions(parent=self, depends_on=before)
+            nodes.append(kubernetes_object(node_object(group, index), f"{name}-{index}", options))
+        return nodes
 
 
 def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:

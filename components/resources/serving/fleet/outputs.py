@@ -13,7 +13,7 @@ from ....checks.metrics.words import Adapter
 from ....fleet.endpoints import Endpoint
 from ....fleet.instances import instance
 from ....fleet.objects import Key, address_in
-from ....fleet.rendered import Rendered
+from ....fleet.rendered import Rendered, ServingIndex
 from ....fleet.workloads import Workload, by_set
 from ....plan.plan import Plan
 from ..object_set import ObjectSet
@@ -82,12 +82,10 @@ def models_of(planned: Plan) -> dict[str, dict[str, Any]]:
     kept = [claim.name for claim in planned.environment.claims]
     kept += [source for source in (options.cache.claim, options.cache.host_path) if source] if options.cache else []
     judged = {id(verdict.workload): verdict for verdict in planned.verdicts}
+    index = ServingIndex(planned.fleet)
     models = {}
     for item in served:
-        # A resource with only endpoints is served by the workloads that they select.
-        keys = frozenset[tuple[str, str]]().union(*(endpoint.backend_keys for endpoint in item.endpoints))
-        selected = [workload for _, workload in planned.fleet.workloads if workload.backend_keys & keys]
-        workloads = item.workloads or selected
+        workloads = index.of_resource(item)
         fit = fit_in_words([judged[id(workload)] for workload in workloads if id(workload) in judged])
         key = output_name(planned, item.namespace, item.name)
         models[key] = {**_model(item, workloads, kept), **({"fit": fit} if fit else {})}
