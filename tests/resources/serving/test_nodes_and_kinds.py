@@ -112,6 +112,28 @@ def test_nodes_are_children_of_their_component(preview: bool) -> None:
     assert recorded.exports == {"nodes": 8}
 
 
+def test_pods_reach_all_nodes_through_the_last_few() -> None:
+    last: list[str] = []
+
+    def program() -> None:
+        provider = pulumi_kubernetes.Provider("cluster", kubeconfig="k")
+        options = pulumi.ResourceOptions(providers=[provider])
+        made = SimulatedNodes.of("n", [replace(GROUP, nodes=600, max_nodes=600)], options)
+        last.extend(node._name for node in made.last_of_group[GROUP.name])
+
+    nodes = {node.name: node for node in deploy(program).of("kubernetes:core/v1:Node")}
+    needs = {name: [key.rpartition("::")[2] for key in node.dependencies] for name, node in nodes.items()}
+    reached, waiting = set[str](), last
+    while waiting:
+        reached |= {*waiting}
+        waiting = [need for name in waiting for need in needs[name]]
+    assert reached == {*nodes}
+    assert len(nodes) == 600
+    assert max(map(len, (last, *needs.values()))) == 16
+    # A smaller group loses its last nodes: pods that go with them depend on them through nodes that go, too.
+    assert all(int(need.rpartition("-")[2]) < int(name.rpartition("-")[2]) for name in nodes for need in needs[name])
+
+
 def test_flavors_are_enough() -> None:
     flavors: list[FlavorArgs] = [
         {"name": "a10g", "limits": {"nvidia.com/gpu": 1}, "params": {"INSTANCE-TYPE": "g5.xlarge"}},
