@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
 from ....contract.names import LABEL_LENGTH, is_dns1035_label, is_dns1123_subdomain
+from ..names import VOLCANO
 from ..routing.rules import check_patterns
 from .context import BackendContext
 from .facts import facts
@@ -44,6 +45,22 @@ def check_booster(backends: Sequence[BackendContext], findings: Findings) -> Non
     check_patterns(booster.spec.model_match, "spec.modelMatch", findings)
     for backend in backends:
         _check_backend(backend, findings)
+
+
+def check_scheduled_together(backends: Sequence[BackendContext], findings: Findings) -> None:
+    """Warn about replicas of several pods that should be scheduled together, which natively they are not."""
+    for backend in backends:
+        pods = sum(
+            role.pods * (1 if role.worker.replicas is None else role.worker.replicas) for role in backend.roles
+        )
+        if backend.spec.scheduler_name == VOLCANO and pods > 1:
+            findings.warn(
+                f"{backend.path}.schedulerName",
+                f"is {VOLCANO}, with which Kthena schedules the {pods} pods of a replica together; natively they are "
+                "scheduled one by one, and hold GPUs while others are Pending; write a ModelServing with gangPolicy, "
+                "or use realization 'operator'",
+                RuleId.NATIVE_DIFFERS,
+            )
 
 
 def _check_backend(backend: BackendContext, findings: Findings) -> None:

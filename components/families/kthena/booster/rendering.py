@@ -26,6 +26,7 @@ from ..routing.targets import RoutedServer, targets_of
 from ..serving.context import ServingContext
 from ..serving.rendering import check_serving, checked_roles, render_model_serving, render_native
 from ..types import ModelServing
+from .checks import check_scheduled_together
 from .context import BackendContext, ExpansionOptions, Purpose
 from .expansion import Expansion, backends_of, expand
 from .field_maps import Fields, LazyFieldMap, route_fields, server_fields
@@ -48,6 +49,8 @@ def render_model_booster(source: LoadedResource, _library: Library, options: Opt
     expansion_options = ExpansionOptions.of(options, applied=not native)
     if expansion_options.purpose is Purpose.CONTROLLERS:
         check_booster_for_operator(backends_of(source, expansion_options), options, findings)
+    else:
+        check_scheduled_together(backends_of(source, expansion_options), findings)
     expansion = expand(source, findings, expansion_options)
     # After an error, some resources are missing, and warnings of the others may be due to that.
     errors_only = findings.has_errors

@@ -1,9 +1,11 @@
 """Checks of a ModelServing, and of features that LeaderWorkerSets lack (Kthena spec 7)."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ....contract.findings.ids import RuleId
+from ....contract.releases import Span
 from ....engines.pairs.checks import handover_rule
 from ....engines.pairs.faults import Side, pair_faults
 from ....engines.pairs.rows import Stage
@@ -18,7 +20,7 @@ from ..names import SERVING_LABEL
 from ..types import AutoscalingPolicy, AutoscalingPolicyBinding
 from ..types.values import is_image
 from .context import GROUP, ServingContext
-from .groups import GROUP_ANNOTATION, SCHEDULER, TASK_ANNOTATION, has_pod_groups, is_gang, is_one_set
+from .groups import GROUP_ANNOTATION, SCHEDULER, TASK_ANNOTATION, has_pod_groups, is_gang, is_one_set, pods_per_group
 from .pods import SPREAD
 from .roles import PAIR, RolePods, stages_of
 
@@ -90,6 +92,8 @@ def check_native(serving: ServingContext) -> None:
         reason = f"has no effect natively: failed pods are replaced at once; remove it, or {_OPERATOR}"
         findings.warn(f"{GROUP}.restartGracePeriodSeconds", reason, RuleId.FIELD_NO_EFFECT)
     _check_rollout(serving)
+    _check_field_references(serving)
+    _check_scheduled_together(serving)
     if is_one_set(group):
         return
 
@@ -150,6 +154,68 @@ def _check_rollout(serving: ServingContext) -> None:
                 f"remove it, or {_OPERATOR}"
             )
             serving.findings.warn(f"{path}.maxUnavailable", reason, RuleId.FIELD_NO_EFFECT)
+
+
+def _check_field_references(serving: ServingContext) -> None:
+    """Warn about variables and files with labels and annotations that pods natively lack, so that they are empty."""
+    index = "metadata.labels['leaderworkerset.sigs.k8s.io/group-index']"
+    instead = {
+        f"metadata.labels['{SERVING_LABEL}/revision']": (
+            "metadata.labels['leaderworkerset.sigs.k8s.io/template-revision-hash']"
+        )
+    }
+    if is_one_set(serving.group):
+        # All groups of one LeaderWorkerSet share a template, so that no label can differ between them.
+        instead |= {f"metadata.labels['{SERVING_LABEL}/{name}']": index for name in ("group-name", "role-id")}
+    if not has_pod_groups(serving.group):
+        instead |= {f"metadata.annotations['{name}']": index for name in (GROUP_ANNOTATION, TASK_ANNOTATION)}
+    for path, role in serving.roles:
+        for part, template in (("entryTemplate", role.entry_template), ("workerTemplate", role.worker_template)):
+            for field, reference in _field_references((template and template.spec) or {}):
+                if reference in instead:
+                    reason = f"is empty natively: pods have no {reference}; use {instead[reference]}, or {_OPERATOR}"
+                    serving.findings.warn(f"{path}.{part}.spec.{field}", reason, RuleId.NATIVE_DIFFERS)
+
+
+def _field_references(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a pod that variables and files of volumes contain, each with its path."""
+    for kind in ("initContainers", "containers"):
+        for index, container in enumerate(spec.get(kind) or ()):
+            for position, variable in enumerate(container.get("env") or ()):
+                reference = (variable.get("valueFrom") or {}).get("fieldRef")
+                if reference:
+                    path = f"{kind}[{index}].env[{position}].valueFrom.fieldRef.fieldPath"
+                    yield path, reference.get("fieldPath") or ""
+    for index, volume in enumerate(spec.get("volumes") or ()):
+        sources = {f"volumes[{index}]": volume}
+        for position, source in enumerate((volume.get("projected") or {}).get("sources") or ()):
+            sources[f"volumes[{index}].projected.sources[{position}]"] = source
+        for path, source in sources.items():
+            for place, item in enumerate((source.get("downwardAPI") or {}).get("items") or ()):
+                reference = item.get("fieldRef")
+                if reference:
+                    field = f"{path}.downwardAPI.items[{place}].fieldRef.fieldPath"
+                    yield field, reference.get("fieldPath") or ""
+
+
+def _check_scheduled_together(serving: ServingContext) -> None:
+    """Warn about groups that Kthena makes gangs because of their scheduler, and that natively are none.
+
+    Since v0.3.0 each group with the scheduler volcano, the default, has a PodGroup (isSchedulingEnabled in
+    podgroupmanager/manager.go). Until v0.1.0 every ModelServing had to name it, so that it says nothing there.
+    """
+    release, releases = serving.source.kind.release, serving.source.kind.releases
+    if isinstance(serving.source, Generated) or not release or not releases.covers(Span(since="v0.3.0"), release):
+        return
+    pods = pods_per_group(serving.group)
+    if (serving.spec.scheduler_name or SCHEDULER) == SCHEDULER and pods > 1 and not is_gang(serving.group):
+        serving.findings.warn(
+            "spec.schedulerName",
+            f"is {SCHEDULER}, with which Kthena schedules the {pods} pods of a serving group together; natively they "
+            "are scheduled one by one, and hold GPUs while others are Pending; add template.gangPolicy: {}, or set "
+            "default-scheduler",
+            RuleId.NATIVE_DIFFERS,
+        )
 
 
 def check_scheduling(serving: ServingContext, roles: list[RolePods]) -> None:

@@ -1,0 +1,117 @@
+"""What natively differs without a field that says so: schedulers of groups, and labels that pods lack."""
+
+from typing import Any
+
+import pytest
+
+from components.families import objects as loaded
+from components.fleet.options import Options
+from components.plan.rendering import render_fleet
+from tests.families.kthena.booster.support import backend, booster, worker
+from tests.families.kthena.serving.support import LABEL, Object, engine, model_serving, pods, role, warned
+from tests.fleets import fleet_of, warnings
+
+ENTRY = "spec.template.roles[0].entryTemplate.spec"
+ONE = f"metadata.labels['{LABEL}/group-name']"
+NOT_IN_SETS = [f"metadata.labels['{LABEL}/{name}']" for name in ("group-name", "role-id")]
+NOWHERE = [
+    f"metadata.labels['{LABEL}/revision']",
+    "metadata.annotations['scheduling.k8s.io/group-name']",
+    "metadata.annotations['volcano.sh/task-spec']",
+]
+PRESENT = [f"metadata.labels['{LABEL}/{name}']" for name in ("name", "role", "entry")] + ["status.podIP"]
+
+
+def variable(field: str) -> Object:
+    return engine(env=[{"name": "X", "valueFrom": {"fieldRef": {"fieldPath": field}}}])
+
+
+def told_of(field: str, *others: Object, **template: Any) -> list[str]:
+    """The fields with a warning that they are empty, of a container with a variable with a field of its pod."""
+    first = role("a", entryTemplate=pods(variable(field)))
+    found = warned(model_serving("ms", first, *others, template=template))
+    return [path for path, reason in found.items() if "is empty natively" in reason]
+
+
+VARIABLE = f"{ENTRY}.containers[0].env[0].valueFrom.fieldRef.fieldPath"
+
+
+@pytest.mark.parametrize("field", NOT_IN_SETS)
+def test_labels_that_differ_between_groups_of_one_set_are_empty(field: str) -> None:
+    assert told_of(field) == [VARIABLE]
+    assert told_of(field, role("b")) == []
+
+
+@pytest.mark.parametrize("field", NOWHERE)
+def test_what_no_pod_has_is_empty(field: str) -> None:
+    assert told_of(field) == [VARIABLE]
+    assert told_of(field, role("b")) == [VARIABLE]
+
+
+@pytest.mark.parametrize("field", PRESENT)
+def test_what_pods_have_is_not_told(field: str) -> None:
+    assert told_of(field) == []
+
+
+def test_pods_of_a_gang_have_its_annotations() -> None:
+    assert told_of(NOWHERE[1], role("b"), gangPolicy={}) == []
+
+
+def test_every_place_of_a_pod_that_names_a_field() -> None:
+    items = {"items": [{"path": "x", "fieldRef": {"fieldPath": ONE}}]}
+    volumes = [
+        {"name": "v", "downwardAPI": items},
+        {"name": "w", "projected": {"sources": [{"downwardAPI": items}]}},
+    ]
+    template = pods(engine(), initContainers=[{**variable(ONE), "name": "i"}], volumes=volumes)
+    found = warned(model_serving("ms", role("a", 1, entryTemplate=template, workerTemplate=pods(variable(ONE)))))
+    worker_pod = "spec.template.roles[0].workerTemplate.spec"
+    assert {path for path, reason in found.items() if "is empty natively" in reason} == {
+        f"{ENTRY}.initContainers[0].env[0].valueFrom.fieldRef.fieldPath",
+        f"{ENTRY}.volumes[0].downwardAPI.items[0].fieldRef.fieldPath",
+        f"{ENTRY}.volumes[1].projected.sources[0].downwardAPI.items[0].fieldRef.fieldPath",
+        f"{worker_pod}.containers[0].env[0].valueFrom.fieldRef.fieldPath",
+    }
+
+
+@pytest.mark.parametrize(
+    ("release", "spec", "expected"),
+    [
+        ("v0.3.0", {}, True),
+        ("v1.0.0", {"schedulerName": "volcano"}, True),
+        ("v1.0.0", {"schedulerName": "default-scheduler"}, False),
+        ("v1.0.0", {"template": {"gangPolicy": {}}}, False),
+        # Until v0.2.0 only gangPolicy makes a gang, and until v0.1.0 every ModelServing had to name volcano.
+        ("v0.1.0", {}, False),
+        ("v0.2.0", {}, False),
+        ("", {}, False),
+    ],
+)
+def test_groups_that_volcano_would_start_together(release: str, spec: Object, expected: bool) -> None:
+    document = model_serving("ms", role("a", 1), **spec)
+    releases = {"kthena": release} if release else {}
+    manifests = loaded([document], releases=releases)
+    assert not manifests.problems, list(map(str, manifests.problems))
+    fleet = render_fleet(manifests.resources, Options(releases=releases))
+    assert ("spec.schedulerName" in [each.path for each in warnings(fleet)]) is expected
+
+
+def test_a_pod_alone_is_no_group() -> None:
+    releases = {"kthena": "v1.0.0"}
+    fleet = render_fleet(
+        loaded([model_serving("ms", role())], releases=releases).resources, Options(releases=releases)
+    )
+    assert "spec.schedulerName" not in [each.path for each in warnings(fleet)]
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "count", "expected"),
+    [("volcano", 2, ["spec.backends[0].schedulerName"]), ("volcano", 1, []), (None, 2, [])],
+)
+def test_replicas_of_a_booster_that_volcano_would_start_together(
+    scheduler: str | None, count: int, expected: list[str]
+) -> None:
+    fields = {"schedulerName": scheduler} if scheduler else {}
+    document = booster("m", backend(workers=[worker(pods=count)], **fields))
+    found = [each.path for each in warnings(fleet_of(document)) if "schedulerName" in each.path]
+    assert found == expected
