@@ -205,11 +205,14 @@ def test_nothing_is_guessed_of_a_type_without_a_price_in_a_region() -> None:
 
 
 def test_a_region_without_all_prices_has_those_of_its_nodes() -> None:
-    """Prices: AWS price list of 2025-04-04, in yeo/ec2.shop at 74c9fd8a, data/ec2/sa-east-1-ondemand.json."""
+    """Prices: AWS price lists in yeo/ec2.shop at 74c9fd8a, data/ec2/sa-east-1-ondemand.json and data/ebs/ebs.json."""
     zones = ["sa-east-1a", "sa-east-1b"]
     found = bill(ONE, {**AWS, "region": "sa-east-1", "network": {"zones": zones, "natGateways": "one"}})
     priced = {each.name: each.price.usd for each in found.items if each.price and "node" in each.name}
+    disk = priced.pop("disks of nodes")
+    assert round(disk * 730, 9) == Decimal("0.152")
     assert priced == {"node group g6-2xlarge": Decimal("1.66173"), "system nodes": Decimal("0.16065")}
+    assert {"control plane", "NAT gateways"} < {each.name for each in found.unpriced}
 
 
 def test_simulated_nodes_cost_nothing_and_models_what_they_would() -> None:
