@@ -107,7 +107,10 @@ def _check_source(backend: BackendContext, path: str, uri: str, findings: Findin
     """Reject sources that the downloader cannot read: it would leave an empty folder."""
     if uri.startswith("pvc://"):
         cache, source = cache_folder(backend.spec.cache_uri), f"/{path_of(uri).strip('/')}"
-        if not f"{source}/".startswith(f"{cache}/"):
+        if ".." in source.split("/"):
+            # The webhook of the main branch refuses it too (validatePVCURICompatibility at 3cc05728).
+            findings.error(path, f"must be a folder without '..', found {uri!r}", RuleId.WEIGHTS_UNREACHABLE)
+        elif not f"{source}/".startswith(f"{cache}/"):
             claim = source.split("/")[1]
             reason = (
                 f"is copied from the folder {source}, but pods only have {cache}; set cacheURI: pvc://{claim}, or "

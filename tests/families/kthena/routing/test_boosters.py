@@ -47,3 +47,16 @@ def test_a_further_name_for_a_booster(documents: tuple[Object, ...]) -> None:
 def test_a_pattern_of_a_booster_that_no_router_accepts_is_refused(regex: str, wrong: list[str]) -> None:
     spec = {**BOOSTER["spec"], "modelMatch": {"uri": {"regex": regex}}}
     assert [problem.path for problem in errors(fleet_of({**BOOSTER, "spec": spec}))] == wrong
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"modelURI": "pvc:///c/../x", "cacheURI": "pvc://c"}, ["spec.backends[0].modelURI"]),
+        ({"modelURI": "pvc:///c/x", "cacheURI": "pvc://c"}, []),
+    ],
+)
+def test_a_folder_above_the_claim_is_refused(fields: Object, wrong: list[str]) -> None:
+    backend = {**BOOSTER["spec"]["backends"][0], **fields}
+    fleet = fleet_of({**BOOSTER, "spec": {**BOOSTER["spec"], "backends": [backend]}})
+    assert [problem.path for problem in errors(fleet)] == wrong
