@@ -174,16 +174,26 @@ class Manifests:
     @classmethod
     def merged(cls, parts: Iterable["Manifests"]) -> "Manifests":
         """Merge several results."""
-        parts = list(parts)
+        resources: list[LoadedResource] = []
+        problems: list[Problem] = []
+        others: list[OtherObject] = []
+        partial: list[LoadedResource] = []
+        count = files = 0
+        for part in parts:
+            resources += part.resources
+            problems += part.problems
+            others += part.others
+            partial += part.partial
+            count += part.count
+            files += part.files
+        problems.sort(key=lambda problem: problem.sort_key)
         return cls(
-            resources=tuple(resource for part in parts for resource in part.resources),
-            problems=tuple(
-                sorted((problem for part in parts for problem in part.problems), key=lambda p: p.sort_key)
-            ),
-            others=tuple(other for part in parts for other in part.others),
-            count=sum(part.count for part in parts),
-            files=sum(part.files for part in parts),
-            partial=tuple(resource for part in parts for resource in part.partial),
+            resources=tuple(resources),
+            problems=tuple(problems),
+            others=tuple(others),
+            count=count,
+            files=files,
+            partial=tuple(partial),
         )
 
 

@@ -128,8 +128,11 @@ def are_operated(options: Options) -> bool:
     """Whether an operator creates pods of a family."""
     if options.realization.is_native and all(realization.is_native for realization in options.realizations.values()):
         return False  # without a look at the families, which would import all of them
-    serving = (f for f in FAMILIES if f.operator and any(member.serves for member in f.members))
-    return any(not options.of_family(family.name).realization.is_native for family in serving)
+    for family in FAMILIES:
+        has_pods = family.operator and any(member.serves for member in family.members)
+        if has_pods and not options.of_family(family.name).realization.is_native:
+            return True
+    return False
 
 
 def operator_objects(name: str, site: OperatorSite) -> tuple[Object, ...]:

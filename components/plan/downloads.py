@@ -75,9 +75,11 @@ def _weights(fleet: Fleet) -> Iterator[Download]:
 def _mirror(workload: Workload) -> str:
     """Return the mirror of Hugging Face that containers of the pods use; empty for the hub itself."""
     spec = workload.front["spec"]
-    containers = (*(spec.get("initContainers") or ()), *(spec.get("containers") or ()))
-    variables = (variable for container in containers for variable in container.get("env") or ())
-    return next((str(one.get("value") or "") for one in variables if one.get("name") == _HUB_VARIABLE), "")
+    for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
+        for variable in container.get("env") or ():
+            if variable.get("name") == _HUB_VARIABLE:
+                return str(variable.get("value") or "")
+    return ""
 
 
 def weight_addresses(workload: Workload) -> tuple[str, ...] | None:

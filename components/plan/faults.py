@@ -53,9 +53,12 @@ def keys_below(settings: type[Section], path: Sequence[str | int], *, by_name: b
     """Return the keys of the section at a path; keys of mappings are skipped."""
     section = settings
     for part in path:
-        field = next((f for n, f in section.model_fields.items() if part in (n, f.alias)), None)
-        section = (_section_in(field.annotation) if field else None) or section
-    return [n if by_name else f.alias or n for n, f in section.model_fields.items() if not f.exclude]
+        for name, field in section.model_fields.items():
+            if part in (name, field.alias):
+                section = _section_in(field.annotation) or section
+                break
+    fields = {name: field for name, field in section.model_fields.items() if not field.exclude}
+    return list(fields) if by_name else [field.alias or name for name, field in fields.items()]
 
 
 def _section_in(annotation: object) -> type[Section] | None:

@@ -83,9 +83,13 @@ def _error_rates(summary: LoadSummary) -> dict[str, list[float]]:
 
 def _percentile_lines(rows: Sequence[Percentiles]) -> dict[str, list[float]]:
     """Return the lines of a panel in milliseconds, with gaps where nothing was measured."""
-    lines = {"p50": [row.p50 for row in rows], "p95": [row.p95 for row in rows]}
+
+    def milliseconds(seconds: float | None) -> float:
+        return float("nan") if seconds is None else seconds * _SECOND
+
     return {
-        name: [float("nan") if value is None else value * _SECOND for value in line] for name, line in lines.items()
+        "p50": [milliseconds(row.p50) for row in rows],
+        "p95": [milliseconds(row.p95) for row in rows],
     }
 
 

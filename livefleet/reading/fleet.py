@@ -56,10 +56,10 @@ def _door_objects(planned: "Plan") -> tuple[Object, ...]:
     """Return the objects of the gateway, with the Services and the planned Secrets that they reference."""
     if planned.environment.door.expose != Exposure.GATEWAY or not planned.door.objects:
         return ()
-    services = (body for body in planned.fleet.objects if is_core_service(body))
-    secrets = (body for body in planned.others if key_of(body)[0] == "Secret")
+    services = [body for body in planned.fleet.objects if is_core_service(body)]
     referenced = {("Secret", *key) for key in planned.door.secrets}
-    return (*planned.door.objects, *services, *(body for body in secrets if key_of(body) in referenced))
+    secrets = [body for body in planned.others if key_of(body) in referenced]
+    return (*planned.door.objects, *services, *secrets)
 
 
 def served_groups(groups: Iterable[NodeGroupDemand]) -> tuple[ServedGroup, ...]:

@@ -22,10 +22,13 @@ _FURTHER_MINUTES = ((frozenset({"translator"}), 1), (frozenset({"prometheus", "a
 
 def build_minutes(programs: Iterable[str]) -> int:
     """Return about how many minutes the build of programs takes on two cores."""
-    names = set(programs)
-    further = [(group, minutes) for group, minutes in _FURTHER_MINUTES if names & group]
-    control_plane = names.difference(*(group for group, _ in further))
-    return (_CONTROL_PLANE_MINUTES if control_plane else 0) + sum(minutes for _, minutes in further)
+    control_plane = set(programs)
+    total = 0
+    for group, minutes in _FURTHER_MINUTES:
+        if control_plane & group:
+            total += minutes
+            control_plane -= group
+    return total + _CONTROL_PLANE_MINUTES if control_plane else total
 
 
 def described(programs: Iterable[str]) -> str:

@@ -145,15 +145,18 @@ def _check_usable(use: MetricUse, metric: Metric, serving: Exporter) -> Iterator
 
 def _other(use: MetricUse, serving: Exporter) -> str:
     """Suggest a metric: the successor, one of the same kind, or the queue length."""
-    metric, has_colon = use.metric, ":" in use.name
+    metric = use.metric
     offered = {m.name: m for m in serving.metrics if m.type != "histogram" and not m.lifetime}
-    same = [m for m in offered.values() if metric and m.kind == metric.kind]
-    successor = offered.get(metric.instead or "") if metric else None
-    queue = [m for m in offered.values() if m.kind == "queue"]
-    chosen = next((m for m in (successor, *same, *queue) if m), None)
-    if chosen is None:
+    candidates = [m for m in offered.values() if m.kind == "queue"]
+    if metric is not None:
+        same = [m for m in offered.values() if m.kind == metric.kind]
+        successor = [offered[metric.instead]] if metric.instead in offered else []
+        candidates = [*successor, *same, *candidates]
+    if not candidates:
         return "use another metric"
-    return f"use {chosen.name if has_colon or ':' not in chosen.name else chosen.neutral}"
+    chosen = candidates[0]
+    # In the notation of the name that it replaces: with a colon, as engines write names, or without one.
+    return f"use {chosen.name if ':' in use.name or ':' not in chosen.name else chosen.neutral}"
 
 
 def _check_reachable(use: MetricUse, metric: Metric, value: Decimal, serving: Exporter) -> Iterator[Problem]:

@@ -77,12 +77,17 @@ def reads_own_series(scaler: Scaler) -> bool:
 
 def reads_engines(autoscaler: Autoscaler) -> bool:
     """Return whether an autoscaler reads a metric that an engine exports, whatever it scales."""
-    metrics = autoscaler.hpa["spec"].get("metrics") or ()
-    bodies = [metric.get(body_field(metric["type"])) or {} for metric in metrics if is_well_formed(metric)]
-    names = {str(body["metric"]["name"]) for body in bodies if "metric" in body}
-    names |= {selected.name for query in trigger_queries(autoscaler) for selected in query.selected}
-    known = [metric for facts in engine_metrics().values() for metric in facts.metrics]
-    return any(name in (metric.name, metric.neutral, *metric.series) for name in names for metric in known)
+    names = {selected.name for query in trigger_queries(autoscaler) for selected in query.selected}
+    for metric in autoscaler.hpa["spec"].get("metrics") or ():
+        body = metric.get(body_field(metric["type"])) if is_well_formed(metric) else None
+        if body and "metric" in body:
+            names.add(str(body["metric"]["name"]))
+
+    exported: set[str] = set()
+    for facts in engine_metrics().values():
+        for known in facts.metrics:
+            exported.update((known.name, known.neutral, *known.series))
+    return not names.isdisjoint(exported)
 
 
 def summed_metrics(scaler: Scaler, targets: Sequence[ScrapeTarget]) -> dict[str, Metric]:

@@ -105,9 +105,12 @@ def has_endpoint(service: str) -> bool:
 def services() -> tuple[str, ...]:
     """Return every service that the table knows, by name."""
     facts = _facts()
-    rows = [row for key, row in facts.items() if isinstance(row, dict) and "calls" in row]
+    rows = [row for row in facts.values() if isinstance(row, dict) and "calls" in row]
     rows += [*facts["addons"].values(), *facts["charts"].values()]
-    return tuple(sorted({name for row in rows for name in (*row["calls"], *row.get("optional", ()))}))
+    names: set[str] = set()
+    for row in rows:
+        names.update(row["calls"], row.get("optional", ()))
+    return tuple(sorted(names))
 
 
 @functools.cache

@@ -110,8 +110,11 @@ def lookalikes(text: str) -> list[str]:
     foreign = [letter for letter in text if letter > "\x7f" and letter.isalpha()]
     if foreign and all(map(plain_letter, foreign)):
         return foreign
-    words = (match[0] for match in _WORD.finditer(text))
-    return [letter for word in words if passes_for_latin(word) for letter in word if plain_letter(letter)]
+    letters: list[str] = []
+    for match in _WORD.finditer(text):
+        if passes_for_latin(match[0]):
+            letters += filter(plain_letter, match[0])
+    return letters
 
 
 def _without_lookalikes(match: re.Match[str]) -> str:

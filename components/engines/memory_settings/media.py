@@ -29,8 +29,12 @@ def _counts(text: str) -> dict[str, int]:
     document: dict[str, Any] | None = json_object(text)
     if document is None:
         document = {name: parse_int(number) for name, number in re.findall(r"(\w+)=(\d+)", text)}
-    counts = {kind: value.get("count") if isinstance(value, dict) else value for kind, value in document.items()}
-    return {kind: number for kind, value in counts.items() if (number := _number(value)) is not None}
+    counts: dict[str, int] = {}
+    for kind, value in document.items():
+        number = _number(value.get("count") if isinstance(value, dict) else value)
+        if number is not None:
+            counts[kind] = number
+    return counts
 
 
 def _number(value: object) -> int | None:

@@ -114,10 +114,15 @@ def transfer_of_document(table: TransferTable, version: Version | None, document
 
 def _rdma(carrier: Transfer, variables: Mapping[str, str]) -> tuple[Rdma, TransportRow | None]:
     connector = carrier.known
-    for row in connector.transports if connector else ():
+    if connector is None:
+        return Rdma.NONE, None
+    for row in connector.transports:
         given = carrier.config.get(row.key) if row.key else variables.get(row.variable)
-        values = given if isinstance(given, list) else [] if given is None else [given]
-        needs = [row.values[word] for word in (*map(str, values), *("*" for _ in values)) if word in row.values]
+        if given is None or given == []:
+            continue
+        # The row of "*" is for any value.
+        words = [*map(str, given if isinstance(given, list) else [given]), "*"]
+        needs = [row.values[word] for word in words if word in row.values]
         if needs:
             return max(needs, key=list(Rdma).index), row
-    return (connector.rdma if connector else Rdma.NONE), None
+    return connector.rdma, None

@@ -198,10 +198,12 @@ def loader_variables(source: WeightSource) -> list[str]:
 def _merged(base: list[Object], added: list[Object], *, always: bool = True) -> list[Object]:
     """Append variables. A user's value overrides references to Secrets, and everything unless ``always``."""
     # Upstream adds credentials that the user sets once more, which the API server rejects (llmaz spec 2.6).
-    forced = {env["name"] for env in added if always and "valueFrom" not in env}
-    users = [env for env in base if env["name"] not in forced]
-    names = {env["name"] for env in users}
-    return users + [env for env in added if env["name"] not in names]
+    forced = set()
+    if always:
+        forced = {variable["name"] for variable in added if "valueFrom" not in variable}
+    users = [variable for variable in base if variable["name"] not in forced]
+    names = {variable["name"] for variable in users}
+    return users + [variable for variable in added if variable["name"] not in names]
 
 
 def _from_secret(name: str, secret: str, key: str) -> Object:

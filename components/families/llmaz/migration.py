@@ -247,8 +247,10 @@ def _is_spread(batch: Batch, model: str, chosen: list[Any]) -> bool:
     """Return whether the first flavor of a claim has several pods, by its param PP."""
     document = next((each for each in batch.of_kind(_MODEL) if each.name == model), None)
     flavors = list(_flavors(document)) if document else []
-    wanted = chosen[0] if chosen else next((flavor.get("name") for flavor in flavors), None)
-    params = next((flavor.get("params") or {} for flavor in flavors if flavor.get("name") == wanted), {})
+    # A claim without flavors gets the first one of the model.
+    if chosen:
+        flavors = [flavor for flavor in flavors if flavor.get("name") == chosen[0]]
+    params = (flavors[0].get("params") or {}) if flavors else {}
     return bool(params.get("PP"))
 
 

@@ -47,13 +47,22 @@ class Classes(NamedTuple):
     @classmethod
     def of(cls, objects: Iterable[Object]) -> "Classes":
         """Return the classes among objects, and those of every cluster."""
-        classes = [body for body in objects if body["kind"] == PRIORITY_CLASS]
-        values = {str(body["metadata"]["name"]): int(body.get("value") or 0) for body in classes}
-        never = frozenset(str(b["metadata"]["name"]) for b in classes if b.get("preemptionPolicy") == _NEVER)
-        usual = [str(body["metadata"]["name"]) for body in classes if body.get("globalDefault")]
+        values: dict[str, int] = {}
+        never: set[str] = set()
+        usual: list[str] = []
+        for body in objects:
+            if body["kind"] != PRIORITY_CLASS:
+                continue
+            name = str(body["metadata"]["name"])
+            values[name] = int(body.get("value") or 0)
+            if body.get("preemptionPolicy") == _NEVER:
+                never.add(name)
+            if body.get("globalDefault"):
+                usual.append(name)
         # Of several global defaults the lowest applies
         # (kubernetes/kubernetes plugin/pkg/admission/priority/admission.go).
-        return cls({**values, **SYSTEM_CLASSES}, never, min(usual, key=lambda name: (values[name], name), default=""))
+        lowest = min(usual, key=lambda name: (values[name], name), default="")
+        return cls(values={**values, **SYSTEM_CLASSES}, never=frozenset(never), usual=lowest)
 
     def value(self, name: str) -> int | None:
         """Return the priority of pods with a class, or without one if empty; None if it is unknown."""

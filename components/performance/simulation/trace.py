@@ -70,11 +70,18 @@ class Trace:
         Args:
             every: Interval in milliseconds; None for the times of the trace.
         """
-        times = self.times
+        times: Sequence[int] = self.times
         starts = {target: [time for time, _ in series] for target, series in self.targets.items()}
-        for now in times if every is None or not times else range(times[0], times[-1] + 1, every):
-            places = {target: bisect_right(known, now) for target, known in starts.items()}
-            yield Tick(now, {t: self.targets[t][place - 1][1] for t, place in places.items() if place})
+        if every is not None and times:
+            times = range(times[0], times[-1] + 1, every)
+        for now in times:
+            samples: dict[str, Sample] = {}
+            for target, known in starts.items():
+                # The number of samples until now; a target without one has not started yet.
+                count = bisect_right(known, now)
+                if count:
+                    _, samples[target] = self.targets[target][count - 1]
+            yield Tick(now, samples)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,9 +81,12 @@ def known_accelerator(name: str) -> KnownAccelerator | None:
 def name_on(node: Instance) -> str | None:
     """Return the shortest name of the accelerators of an instance type that stands for no others; None if unknown."""
     rows: list[dict[str, Any]] = load_table(__package__, "accelerators.yaml")
-    fitting = [known for row in rows if (known := _by_name()[_plain(row["name"])]).is_on(node)]
+    known = [_by_name()[_plain(row["name"])] for row in rows]
+    fitting = [accelerator for accelerator in known if accelerator.is_on(node)]
+    if not fitting:
+        return None
     # The most specific row: A100 alone stands for two sizes.
-    return min(fitting, key=lambda known: (known.most_gib - known.least_gib, known.name)).name if fitting else None
+    return min(fitting, key=lambda row: (row.most_gib - row.least_gib, row.name)).name
 
 
 def hourly_cents(node: Instance) -> Decimal | None:

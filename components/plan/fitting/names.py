@@ -53,11 +53,17 @@ def near_names(text: str) -> tuple[str, ...]:
     """Return the known models with the most similar names, the nearest first."""
     own = _plain(text[:_LONGEST_NAME]).rpartition("/")[2]
     by_own = {_plain(name).rpartition("/")[2]: name for name in sorted(names(), reverse=True)}
-    contained = sorted((key for key in by_own if key in own), key=lambda key: (-len(key), key))[:1]
-    containing = sorted((key for key in by_own if own and own in key), key=lambda key: (len(key), key))
+
+    # The longest name that is part of the text, and the shortest names that the text is part of.
+    contained = [key for key in by_own if key in own]
+    contained.sort(key=lambda key: (-len(key), key))
+    containing = [key for key in by_own if own and own in key]
+    containing.sort(key=lambda key: (len(key), key))
+
+    # A typo is more probable than a part of a name, and a part more than a name that is only similar.
     typos, close = (nearest_names(own, by_own, _MOST_MATCHES, least) for least in _SIMILAR)
-    found = dict.fromkeys((*typos[:1], *contained, *containing, *close))
-    return tuple(by_own[key] for key in list(found)[:_MOST_MATCHES])
+    keys = list(dict.fromkeys((*typos[:1], *contained[:1], *containing, *close)))
+    return tuple(by_own[key] for key in keys[:_MOST_MATCHES])
 
 
 def named_by_parameters(text: str) -> str:

@@ -144,14 +144,15 @@ def steps_of(facts: StartFacts) -> tuple[StartStep, ...]:
 
 def total_of(steps: tuple[StartStep, ...]) -> StartStep:
     """Return the sum of steps, which is unknown if one of them is."""
+    seconds = [step.seconds for step in steps if step.seconds is not None]
+    highs = [step.high for step in steps if step.high is not None]
     unknown = [step.name for step in steps if step.seconds is None]
-    bounded = all(step.high is not None for step in steps)
     return StartStep(
-        "total",
-        None if unknown else sum(step.seconds or 0 for step in steps),
-        sum(step.low for step in steps),
-        sum(step.high or 0 for step in steps) if bounded else None,
-        f"not known: {', '.join(unknown)}" if unknown else "",
+        name="total",
+        seconds=None if unknown else sum(seconds),
+        low=sum(step.low for step in steps),
+        high=sum(highs) if len(highs) == len(steps) else None,
+        source=f"not known: {', '.join(unknown)}" if unknown else "",
     )
 
 

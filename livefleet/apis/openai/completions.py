@@ -170,10 +170,12 @@ def _engine_times(running: PodRequest) -> dict[str, float]:
     These are the time to the first token, the mean time between two tokens, and the total.
     """
     jobs = [generation.job for generation in running.generations]
-    first = min(((job.arrived if job.first is None else job.first) - job.arrived for job in jobs), default=0.0)
-    total = max(((job.arrived if job.ended is None else job.ended) - job.arrived for job in jobs), default=0.0)
+    # Without a token, or before its end, nothing is measured: the time is 0.
+    first = min(0.0 if job.first is None else job.first - job.arrived for job in jobs)
+    total = max(0.0 if job.ended is None else job.ended - job.arrived for job in jobs)
     intervals = max(job.wanted for job in jobs) - 1
-    return {"first": first, "between": (total - first) / intervals if intervals > 0 else 0.0, "took": total}
+    between = (total - first) / intervals if intervals > 0 else 0.0
+    return {"first": first, "between": between, "took": total}
 
 
 def _events(

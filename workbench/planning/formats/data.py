@@ -10,7 +10,6 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from components.plan.costs.bill import Amounts
 from components.plan.review.review import Review
 from components.plan.review.snapshot import Snapshot
 
@@ -110,6 +109,9 @@ def _in_camel_case(definition: dict[str, Any]) -> dict[str, Any]:
 
 def _monthly(snapshot: Snapshot | None) -> dict[str, str] | None:
     # With errors, the nodes of the environment are unknown.
-    bill = snapshot.bill if snapshot and not snapshot.is_refused else None
-    amounts: Amounts | None = monthly(bill.usd_per_hour) if bill else None
-    return {name: cents(getattr(amounts, name)) for name in ("now", "least", "most")} if amounts else None
+    if snapshot is None or snapshot.is_refused or not snapshot.bill:
+        return None
+    amounts = monthly(snapshot.bill.usd_per_hour)
+    if amounts is None:
+        return None
+    return {"now": cents(amounts.now), "least": cents(amounts.least), "most": cents(amounts.most)}

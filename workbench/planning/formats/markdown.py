@@ -71,17 +71,18 @@ def _passages(review: Review, links: Links) -> Iterator[Passage]:
 
 
 def _traffic(review: Review) -> Iterator[Passage]:
-    lines, notes = [*traffic_lines(review)], [f"- {prose(note)}" for note in traffic_notes(review)]
+    lines = list(traffic_lines(review))
+    notes = [f"- {prose(note)}" for note in traffic_notes(review)]
     if not lines and not notes:
         return
-    rows = [cells(code(line.name), *map(prose, line.cells)) for line in lines]
-    before = (f"### {TRAFFIC_TITLE}", "", *([sentence(traffic_summary(review)), ""] if lines else []))
-    head = _table_head(TRAFFIC_COLUMNS) if lines else ()
+    before = [f"### {TRAFFIC_TITLE}", ""]
+    if lines:
+        before += [sentence(traffic_summary(review)), "", *_table_head(TRAFFIC_COLUMNS)]
     yield Passage(
         name="simulated requests",
         rank=2,
-        pieces=_pieces(rows),
-        before=(*before, *head),
+        pieces=_pieces(cells(code(line.name), *map(prose, line.cells)) for line in lines),
+        before=tuple(before),
         after=("", *notes, ""),
         share=10,
     )

@@ -219,11 +219,14 @@ def _without_price(bill: Bill | None) -> frozenset[tuple[str, Amounts, str]]:
 
 
 def _cost_change(before: Amounts | None, after: Amounts | None, *, is_comparable: bool = True) -> CostChange:
-    return (
-        AmountChange(before.now if before else None, after.now if after else None, is_comparable=is_comparable),
-        AmountChange(before.least if before else None, after.least if after else None, is_comparable=is_comparable),
-        AmountChange(before.most if before else None, after.most if after else None, is_comparable=is_comparable),
-    )
+    def change(name: str) -> AmountChange:
+        return AmountChange(
+            getattr(before, name) if before else None,
+            getattr(after, name) if after else None,
+            is_comparable=is_comparable,
+        )
+
+    return change("now"), change("least"), change("most")
 
 
 def has_costs(review: Review) -> bool:

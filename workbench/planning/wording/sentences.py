@@ -75,10 +75,15 @@ def _removed_models(review: Review) -> str:
     # With errors, resources that are not rendered would look removed.
     if not removed or review.head.is_refused:
         return ""
-    namespaces = {model.namespace for change in review.models for model in (change.before, change.after) if model}
-    names = [f"{model.title} in {model.namespace}" if len(namespaces) > 1 else model.title for model in removed]
-    rest = [f"{len(names) - _MAX_NAMES} more models"] if len(names) > _MAX_NAMES else []
-    return f"{join_words(names[:_MAX_NAMES] + rest)} {'is' if len(names) == 1 else 'are'} removed"
+    models = [model for change in review.models for model in (change.before, change.after) if model]
+    names = [model.title for model in removed]
+    if len({model.namespace for model in models}) > 1:
+        names = [f"{model.title} in {model.namespace}" for model in removed]
+    verb = "is" if len(names) == 1 else "are"
+    left = len(names) - _MAX_NAMES
+    if left > 0:
+        names[_MAX_NAMES:] = [f"{left} more models"]
+    return f"{join_words(names)} {verb} removed"
 
 
 def _changed_gpus(review: Review) -> Iterator[str]:

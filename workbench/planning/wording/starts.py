@@ -57,9 +57,12 @@ def start_lines(review: Review) -> Iterator[StartLine]:
 
 def _step(budget: StartBudget, names: tuple[str, ...]) -> str:
     steps = [step for step in budget.steps if step.name in names]
-    if any(step.seconds is None for step in steps):
+    if not steps:
+        return "-"
+    seconds = [step.seconds for step in steps if step.seconds is not None]
+    if len(seconds) < len(steps):
         return NOT_KNOWN
-    return estimated(sum(step.seconds or 0 for step in steps)) if steps else "-"
+    return estimated(sum(seconds))
 
 
 def total_text(total: StartStep) -> str:

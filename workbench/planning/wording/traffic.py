@@ -61,15 +61,18 @@ def traffic_notes(review: Review) -> Iterator[str]:
 
 
 def _cells(before: TrafficFigures | None, after: TrafficFigures | None) -> tuple[str, ...]:
+    def figure(name: str) -> tuple[float | None, float | None]:
+        return getattr(before, name, None), getattr(after, name, None)
+
     return (
-        _pair(_count(before.requests if before else None), _count(after.requests if after else None)),
-        _change(Figure.LOST, before.lost_percent if before else None, after.lost_percent if after else None),
-        _change(Figure.TTFT_P50, before.ttft_p50 if before else None, after.ttft_p50 if after else None),
-        _change(Figure.TTFT_P99, before.ttft_p99 if before else None, after.ttft_p99 if after else None),
-        _change(Figure.ITL_P50, before.itl_p50 if before else None, after.itl_p50 if after else None),
-        _change(Figure.ITL_P99, before.itl_p99 if before else None, after.itl_p99 if after else None),
-        _pair(_hours(before.gpu_hours if before else None), _hours(after.gpu_hours if after else None)),
-        _change(Figure.USD_DAY, before.usd_per_day if before else None, after.usd_per_day if after else None),
+        _pair(*map(_count, figure("requests"))),
+        _change(Figure.LOST, *figure("lost_percent")),
+        _change(Figure.TTFT_P50, *figure("ttft_p50")),
+        _change(Figure.TTFT_P99, *figure("ttft_p99")),
+        _change(Figure.ITL_P50, *figure("itl_p50")),
+        _change(Figure.ITL_P99, *figure("itl_p99")),
+        _pair(*map(_hours, figure("gpu_hours"))),
+        _change(Figure.USD_DAY, *figure("usd_per_day")),
     )
 
 

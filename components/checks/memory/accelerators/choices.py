@@ -52,8 +52,12 @@ def _cheapest(
 @functools.cache
 def _offers(maker: str) -> tuple[_Offer, ...]:
     """Return price, number of instances and instance type of a manufacturer's accelerators, cheapest first."""
-    types = [node for node in instances().values() if node.manufacturer == maker and node.accelerators]
-    offers = [(node.usd_per_hour * n, n, node) for node in types for n in _COUNTS if node.usd_per_hour is not None]
+    offers: list[_Offer] = []
+    for node in instances().values():
+        if node.manufacturer != maker or not node.accelerators or node.usd_per_hour is None:
+            continue
+        offers += [(node.usd_per_hour * count, count, node) for count in _COUNTS]
+    # At equal prices, fewer instances come first; names make the order reproducible.
     return tuple(sorted(offers, key=lambda offer: (offer[0], offer[1], offer[2].name)))
 
 

@@ -29,7 +29,10 @@ class SettingsLocation:
         keys = [self.key(name) if isinstance(name, str) and name.isalpha() else name for name in names]
         if not self.section:
             return field_path(keys)
-        return self.section + "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)
+        path = self.section
+        for key in keys:
+            path += f"[{key}]" if isinstance(key, int) else f".{key}"
+        return path
 
     def whole(self, name: str, reason: str) -> Problem:
         """Return a problem of a key outside the section."""

@@ -64,8 +64,13 @@ def front_of(roles: list[RolePods]) -> RolePods:
     stages = stages_of(roles)
     unstaged = [role for role in roles if role.name not in stages]
     proxies = [role for role in unstaged if _is_proxy(role)]
-    decodes = [role for role in roles if stages.get(role.name) is Stage.DECODE]
-    return next(iter((proxies if len(roles) > len(proxies) else []) or unstaged or decodes or roles))
+    # If every role looks like a proxy, nothing tells which of them is the engine.
+    if proxies and len(proxies) < len(roles):
+        return proxies[0]
+    if unstaged:
+        return unstaged[0]
+    decodes = [role for role in roles if stages[role.name] is Stage.DECODE]
+    return (decodes or roles)[0]
 
 
 def _is_proxy(role: RolePods) -> bool:

@@ -144,10 +144,11 @@ def _booster_spread_field(engine: Engine) -> SpreadField | None:
 
 def ports_in(role: Role, server_port: int) -> list[int]:
     """Return the port of a role's server, if it is known, then the other TCP ports that its entry pods declare."""
-    containers = (role.entry_template.spec or {}).get("containers") or ()
-    declared = [port for container in containers for port in container.get("ports") or ()]
-    numbers = [int(port["containerPort"]) for port in declared if port.get("protocol", "TCP") == "TCP"]
-    return list(dict.fromkeys([*([server_port] if server_port else []), *numbers]))
+    numbers = [server_port] if server_port else []
+    for container in (role.entry_template.spec or {}).get("containers") or ():
+        declared = container.get("ports") or ()
+        numbers += [int(port["containerPort"]) for port in declared if port.get("protocol", "TCP") == "TCP"]
+    return list(dict.fromkeys(numbers))
 
 
 def stages_of(roles: list[RolePods]) -> Mapping[str, Stage]:
