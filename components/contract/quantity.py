@@ -7,6 +7,8 @@ from decimal import ROUND_UP, Context, Decimal
 PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,9})?$"
 """The grammar as RE2: sign, digits, then a binary, a decimal or an exponent suffix."""
 
+GIB = 2**30
+"""Bytes of a GiB, Kubernetes' Gi, in which accelerators and nodes have their memory."""
 MAX_LENGTH = 64
 """Limit for our own fields; without one, the API server rejects CEL rules over quantities as too expensive."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from components.checks.memory.cases import Fit, MemoryVerdict
 from components.checks.memory.shapes import Shape
 from components.checks.memory.weights import weights_of
+from components.contract.quantity import GIB
 from components.contract.tables import load_table
 from components.engines.memory.rows import Device
 from components.engines.memory_settings.reader import MemorySettings, memory_settings_of
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from components.performance.sizing.cases import ModelVariant, Profile
     from components.plan.plan import Plan
 
-_GIB = 2**30
 _USUAL_WEIGHTS = 16 * 2**30
 """Bytes of the weights of a model with 8 billion parameters; used if the size is unknown."""
 _UNKNOWN = MemoryVerdict(Fit.UNKNOWN, "nothing is known of it")
@@ -77,7 +77,7 @@ def _speed(workload: Workload, verdict: MemoryVerdict, shape: Shape | None, vari
         node = instance(instance_type)
         device = None
         if node and node.accelerator_memory_gib is not None:
-            device = Device(node.accelerator, int(node.accelerator_memory_gib * _GIB))
+            device = Device(node.accelerator, int(node.accelerator_memory_gib * GIB))
         # Without a flag, the limit of some engines depends on the accelerator.
         limit = concurrency_limit(workload.container, line, device).limit
         pace = replace(pace, batch=limit or pace.batch)

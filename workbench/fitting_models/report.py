@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from components.contract.quantity import GIB
 from components.contract.texts.printable import printable
 from components.plan.costs.bill import HOURS_PER_MONTH
 from toolkit.printing import pluralize
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from components.plan.fitting.options import FitAnswer, FitOption, Refusal
     from components.plan.fitting.question import FitQuestion
 
-_GIB = 2**30
 _MARKDOWN = (
     *("instance type", "GPUs of a replica", "TP x PP", "replicas", "verdict", "cache GiB"),
     *("longest context", "users", "tokens/s", "USD/hour", "USD/month", "USD/1M tokens"),
@@ -245,7 +245,7 @@ def _price(option: "FitOption") -> str:
 
 def _capacity(option: "FitOption") -> list[str]:
     """Return the memory left for the cache, and the longest context."""
-    cache = f"{option.cache_bytes / _GIB:.1f}" if option.cache_bytes > 0 else "-"
+    cache = f"{option.cache_bytes / GIB:.1f}" if option.cache_bytes > 0 else "-"
     return [cache, f"{option.verdict.largest_context:,}" if option.verdict.largest_context else "-"]
 
 
@@ -351,7 +351,7 @@ def _term_rows(option: "FitOption") -> list[list[str]]:
     from components.plan.fitting.terms import terms_of
 
     terms = terms_of(option.verdict)
-    return [[term.name, f"{term.size / _GIB:.2f}", term.how, term.source] for term in terms]
+    return [[term.name, f"{term.size / GIB:.2f}", term.how, term.source] for term in terms]
 
 
 def _terms(option: "FitOption", screen: Screen) -> Iterator[str]:

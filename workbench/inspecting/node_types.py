@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from components.contract.quantity import GIB
 from components.contract.tables import load_table
 from components.fleet.instances import Instance, instances
 
 from .environment import ClusterNode
 
 _NVIDIA, _MEMORY = "nvidia.com/gpu", "nvidia.com/gpu.memory"
-_GIB, _MIB_PER_GIB = 2**30, 1024
+_MIB_PER_GIB = 1024
 _ALIKE = Decimal("0.1")
 """Drivers report a few percent less than the vendor's amount."""
 
@@ -36,7 +37,7 @@ def types_of(nodes: Iterable[ClusterNode]) -> Mapping[str, Instance]:
             name=node.instance_type,
             family=node.instance_type,
             vcpu=int(cpu),
-            memory_gib=memory / _GIB,
+            memory_gib=memory / GIB,
             arch=node.labels.get("kubernetes.io/arch", "amd64"),
             allocatable_cpu=cpu,
             allocatable_memory=memory,

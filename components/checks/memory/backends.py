@@ -5,12 +5,13 @@ from decimal import Decimal
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem
+from ...contract.quantity import GIB
 from ...engines.backends import chosen_backend, refused_attention
 from ...engines.registry import engines
 from ...engines.scripts.commands import engine_line
 from ...engines.settings import Setting
 from ...engines.versions import engine_title
-from .accelerators.devices import GIB, capability
+from .accelerators.devices import capability
 from .architecture_names import architecture_of
 from .verdicts import WorkloadVerdict
 from .workloads.cases import device_of, placement_of

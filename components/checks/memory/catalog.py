@@ -23,8 +23,8 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from importlib.resources import files
 
+from ...contract.quantity import GIB
 from ...contract.tables import load_table
-from .accelerators.devices import GIB
 from .shapes import Layers, Shape, tower_size
 
 

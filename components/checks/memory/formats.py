@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem
+from ...contract.quantity import GIB
 from ...engines.command_line import CommandLine
 from ...engines.formats.faults import FormatFault, FormatUse, attention_fault, format_fault, is_computed
 from ...engines.formats.images import ImageFault, architecture_fault, image_fault, type_fault
@@ -21,7 +22,7 @@ from ...fleet.origins import Reporter
 from ...fleet.rendered import Fleet
 from ...fleet.workloads import Server, Workload, by_set
 from .accelerators.choices import on_instance
-from .accelerators.devices import GIB, capability
+from .accelerators.devices import capability
 from .architectures import release_step, served_architecture, tag_step
 from .arithmetic import judge
 from .cases import Fit, MemoryCase

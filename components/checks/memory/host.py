@@ -7,7 +7,7 @@ from typing import Any
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity
-from ...contract.quantity import parse_quantity
+from ...contract.quantity import GIB, parse_quantity
 from ...engines.command_line import CommandLine
 from ...engines.formats.rows import is_known
 from ...engines.memory_settings.table import Spread, memory_settings_table
@@ -18,7 +18,6 @@ from ...engines.settings import Setting
 from ...fleet.instances import instance
 from ...fleet.placement import SHARED_MEMORY
 from ...fleet.workloads import Workload
-from .accelerators.devices import GIB
 from .degrees import own_accelerators, workload_degrees
 from .verdicts import WorkloadVerdict
 from .wording import gib

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from .accelerators.devices import GIB
+from ...contract.quantity import GIB
 from .cases import CheaperType, MemoryCase, MemoryPart, Parallel
 from .ledger import Uncounted
 

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from ...contract.quantity import GIB
 from ...contract.tables import read_table
 from ..registry import Engine
 from ..versions import VersionSpan
@@ -27,7 +28,6 @@ from .budget import EngineMemory
 from .reserve import NO_TRAITS, ServerTraits, reserved_mib, tower_factor
 
 _MIB = 2**20
-_GIB = 2**30
 _NONE = Decimal(0)
 _CONDITIONS = frozenset({"from", "until", "absent", "gone", "above", "below", "except", "only", "ranks", "reserve"})
 _SHARE_COLUMNS = (("images_share", 1), ("tower_sensitivity", 0))
@@ -74,8 +74,8 @@ def memory_of(engine: Engine, tag: str, device: Device, traits: ServerTraits = N
     for row in _rows(engine):
         applies = (
             VersionSpan.from_row(row).includes(version)
-            and row.get("above", 0) * _GIB <= device.memory
-            and ("below" not in row or device.memory < row["below"] * _GIB)
+            and row.get("above", 0) * GIB <= device.memory
+            and ("below" not in row or device.memory < row["below"] * GIB)
             and device.name not in row.get("except", ())
             and device.name in row.get("only", (device.name,))
             and row.get("ranks", 1) <= device.ranks

@@ -32,6 +32,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...contract.quantity import GIB
 from ...contract.tables import read_table
 from ..command_line import CommandLine, command_line_of
 from ..flags.values import is_filled_later
@@ -44,7 +45,6 @@ from ..versions import ANY, Version, VersionSpan, engine_title
 
 OPENAI = "openai"
 _BOUNDS = ("batch", "queue", "in_flight", "context", "inputs")
-_GIB = 2**30
 _REFERENCE = re.compile(r"\$\(([\w.-]+)\)")
 """A reference that Kubernetes expands."""
 
@@ -118,7 +118,7 @@ class _DefaultLimit:
         """Return whether it applies; None if that depends on an unknown version or accelerator."""
         if not self.span.includes(version) or (self.flag and not line.holds(self.flag)):
             return False
-        if device and (device.memory < self.above * _GIB or device.name in self.without):
+        if device and (device.memory < self.above * GIB or device.name in self.without):
             return False
         is_open = (version == ANY and self.span != VersionSpan()) or (device is None and (self.above or self.without))
         return None if is_open else True

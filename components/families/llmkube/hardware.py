@@ -3,11 +3,10 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 
 from ...contract.findings.collector import Findings
 from ...contract.findings.ids import RuleId
-from ...contract.quantity import is_quantity, parse_quantity
+from ...contract.quantity import GIB, is_quantity, parse_quantity
 from ...fleet.demand import INSTANCE_TYPE_LABEL, TYPE_LABELS, NodeChoice, NodeField, instance_type_in
 from ...fleet.instances import instance
 from ...fleet.objects import Object
@@ -25,7 +24,7 @@ NODES_PATH = "spec.nodeSelector"
 AFFINITY_PATH = "spec.affinity"
 _MIG_PROFILE = re.compile(r"[0-9]+g\.[0-9]+gb")
 _FEWER = "request at most {count} GPUs in the Model's hardware.gpu.count, with as much parallelism"
-_GIB, _GB = Decimal(2**30), Decimal(10**9)
+_GB = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,8 +288,8 @@ def _check_memory(
     if node is None or node.accelerator_memory_gib is None:
         return
     # Compare with the marketed size: a GPU of 24 GB has 22.4Gi, but users write 24Gi.
-    size_gb = round(node.accelerator_memory_gib * _GIB / _GB)
-    if parse_quantity(text) > size_gb * hardware.gpus * _GIB:
+    size_gb = round(node.accelerator_memory_gib * GIB / _GB)
+    if parse_quantity(text) > size_gb * hardware.gpus * GIB:
         findings.error(
             path,
             f"{prefix}is {text}, but the {hardware.gpus} {node.accelerator} of {name} have only {size_gb} GB each; "

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity, nearest_names
+from ...contract.quantity import GIB
 from ..demand import INSTANCE_TYPE_LABEL, NodeChoice, PodDemand
 from ..instances import Instance, fabrics, instance, instances
 from ..origins import Origin, Reporter
 from ..rendered import Fleet
 from .groups import allocatable, takes, wants_efa
 
-_GIB = Decimal(2**30)
 _FORM = r"(?:[-_ ](?:sxm\d?|pcie|nvl|hbm\d?e?))?"
 _ACCELERATOR = re.compile(
     rf"(?:\d{{1,2}}\s*x\s*)?(?P<name>[a-z0-9 _-]*?[a-z0-9]){_FORM}(?:[-_ ](?P<size>\d{{2,3}})[-_ ]?g(?:i?b)?)?{_FORM}"
@@ -238,5 +238,5 @@ def amount_needed(key: str, amount: Decimal) -> str:
 
 def _formatted(key: str, amount: Decimal, rounding: str) -> str:
     if key == "memory":
-        return f"{(amount / _GIB).quantize(_TENTH, rounding)}Gi memory"
+        return f"{(amount / GIB).quantize(_TENTH, rounding)}Gi memory"
     return f"{amount.quantize(_HUNDREDTH, rounding)} cpu" if key == "cpu" else f"{amount.normalize():f} {key}"

@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from decimal import Decimal
 
+from ...contract.quantity import GIB
 from ...fleet.demand import PodDemand
 from ...fleet.instances import Instance, instance
-
-_GIB = 2**30
 
 
 def replica_price(pods: Iterable[PodDemand]) -> Decimal | None:
@@ -35,6 +34,6 @@ def node_share(demand: PodDemand, node: Instance) -> Decimal:
     if node.accelerator_resource and demand.requests.get(node.accelerator_resource):
         shares = [demand.requests[node.accelerator_resource] / node.accelerators]
     else:
-        offered = {"cpu": Decimal(node.vcpu), "memory": node.memory_gib * _GIB}
+        offered = {"cpu": Decimal(node.vcpu), "memory": node.memory_gib * GIB}
         shares = [demand.requests.get(key, Decimal(0)) / amount for key, amount in offered.items()]
     return min(max(shares), Decimal(1)) or Decimal(1)

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
+from ...contract.quantity import GIB
 from ...engines.memory.rows import Device
 from ...engines.served.behavior import ConcurrencyLimit, concurrency_limit
 from ...fleet.instances import Instance
 from ...fleet.workloads import Workload
 from .accelerators import known_accelerator, node_with
-
-_GIB = 2**30
 
 
 def limit_on(
@@ -32,4 +31,4 @@ def device_named(accelerator: str, nodes: Sequence[Instance] = ()) -> Device | N
     node = node_with(known, nodes) or (known.cheapest() if known else None)
     if node is None or node.accelerator_memory_gib is None:
         return None
-    return Device(node.accelerator, int(node.accelerator_memory_gib * _GIB))
+    return Device(node.accelerator, int(node.accelerator_memory_gib * GIB))

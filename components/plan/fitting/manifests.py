@@ -3,6 +3,7 @@
 import re
 from decimal import Decimal
 
+from ...contract.quantity import GIB
 from ...families import authors
 from ...families.authoring import ModelDeployment, WeightsSource
 from ...fleet.objects import Object
@@ -13,7 +14,6 @@ _MOST_NAME = 40
 """Longest name, so that the names of pods and Services that derive from it are valid."""
 _HALF = 2
 """A pod requests this fraction of its share of a node, so that the pods of the cluster itself have room."""
-_GIB = 2**30
 
 
 def families() -> tuple[str, ...]:
@@ -47,7 +47,7 @@ def _deployment(question: FitQuestion, option: FitOption, weights: WeightsSource
         accelerator=re.sub(r"[^a-z0-9]+", "-", node.accelerator.lower()),
         accelerator_resource=node.accelerator_resource or "",
         cpu=Decimal(max(1, int(node.allocatable_cpu * share))),
-        memory_gib=max(1, int(node.allocatable_memory * share / _GIB)),
+        memory_gib=max(1, int(node.allocatable_memory * share / GIB)),
     )
 
 

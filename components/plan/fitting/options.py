@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple, TypeGuard
 
-from ...checks.memory.accelerators.devices import GIB, capability
+from ...checks.memory.accelerators.devices import capability
 from ...checks.memory.accelerators.refusals import allowed_degrees, refusal
 from ...checks.memory.arithmetic import judge
 from ...checks.memory.cases import Fit, MemoryVerdict, Parallel
 from ...checks.memory.context import longest_context, too_long
 from ...checks.memory.wording import gib
 from ...checks.memory.workloads.cases import Placement, ServerSpec, case_of, device_of
+from ...contract.quantity import GIB
 from ...engines.formats.faults import format_fault, is_computed
 from ...engines.memory_settings.reader import memory_settings_of
 from ...engines.registry import engines

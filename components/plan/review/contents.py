@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from ...contract.findings.ids import RuleId
+from ...contract.quantity import GIB
 from ...fleet.cloud_providers import store
 from ...fleet.shapes import pod_templates
 from ...fleet.transitions import RefusedChange, Store
@@ -15,7 +16,6 @@ from .snapshot import RegisteredResource, Snapshot, WorkloadState
 CLAIM = "PersistentVolumeClaim"
 _GONE = (ChangeKind.DELETED, ChangeKind.REPLACED)
 _MOST_NAMES = 3
-_GIB = 2**30
 _OWN, _WRITTEN = "inference-platform:index:", "inference-platform:index:OtherObjects"
 _CLAIM_OF_USER = Store(
     is_cache=False,
@@ -105,7 +105,7 @@ def downloads(base: Snapshot, head: Snapshot, gone: Iterable[str]) -> str:
         amounts[state.title] = weights, seconds
     if not amounts:
         return ""
-    number, total = len(amounts), sum(weights for weights, _ in amounts.values()) / _GIB
+    number, total = len(amounts), sum(weights for weights, _ in amounts.values()) / GIB
     longest = about(max(seconds for _, seconds in amounts.values()))
     subject = "1 model downloads" if number == 1 else f"{number} models download"
     each = "" if number == 1 else " at most"

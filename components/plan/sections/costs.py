@@ -7,7 +7,7 @@ from decimal import Decimal
 from ...checks.front_door.words import Exposure
 from ...checks.memory.cases import MemoryCase
 from ...checks.memory.weights import weights_of
-from ...contract.quantity import parse_quantity
+from ...contract.quantity import GIB, parse_quantity
 from ...fleet.cloud import Cloud
 from ...fleet.cloud_providers import default_provider
 from ...fleet.demand import PodDemand
@@ -31,7 +31,6 @@ from ..plan import Plan
 from ..prerequisites.images import chart_images
 
 _NOTHING_ELSE, _SHIPPED = Infrastructure(), OwnPrices()
-_GIB = 2**30
 NOT_COUNTED = "Traffic, requests, logs and what is stored in buckets and EFS depend on use and are not counted."
 SPOT = (
     "Spot counts at its average price in the 30 days until {until} ({source}), and at most at the on-demand price, "
@@ -226,7 +225,7 @@ def _provisioned(claims: Iterable[Object]) -> Decimal:
     """Return the total GiB of the claims for which the default storage class provisions volumes."""
     dynamic = [claim for claim in claims if not claim.get("volumeName") and claim.get("storageClassName") is None]
     sizes = (claim.get("resources", {}).get("requests", {}).get("storage", "0") for claim in dynamic)
-    return sum((parse_quantity(size) for size in sizes), Decimal(0)) / _GIB
+    return sum((parse_quantity(size) for size in sizes), Decimal(0)) / GIB
 
 
 def _cold_pods(planned: Plan, cloud: Cloud) -> Iterator[ColdPods]:

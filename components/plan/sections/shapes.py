@@ -12,12 +12,12 @@ from ...checks.memory.shapes import Layers, Shape
 from ...checks.memory.workloads.known import KnownShapes, OwnShape
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, did_you_mean, field_path
+from ...contract.quantity import GIB
 from ..section import Section
 
 KEY = "modelShapes"
 Read = Callable[[str], str]
 """Returns the text of a file by its path, or raises OSError or ValueError."""
-_GIB = 2**30
 _MOST = 10**15
 _Count = Annotated[int, Field(ge=1, le=10**9)]
 _SIZE_KEYS = ("config", "like", "weightsGib", "parameters", "layers")
@@ -79,7 +79,7 @@ class ShapeSettings(Section):
         """
         shape = replace(start, name=name, source=start.source or f"{KEY} of the settings")
         if self.weights_gib is not None:
-            shape = replace(shape, weights_bytes=int(self.weights_gib * _GIB))
+            shape = replace(shape, weights_bytes=int(self.weights_gib * GIB))
         elif self.parameters is not None or self.dtype is not None:
             shape = replace(shape, weights_bytes=None)
         if self.layers and self.kv_heads and self.head_dim:

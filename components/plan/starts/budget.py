@@ -5,9 +5,8 @@ import math
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from ...contract.quantity import GIB
 from ...contract.tables import load_table
-
-_GIB = 2**30
 
 
 class WeightsFrom(StrEnum):
@@ -179,7 +178,7 @@ def _weights(facts: StartFacts) -> tuple[StartStep, ...]:
     names = ("loading",) if facts.weights_from is WeightsFrom.VOLUME else ("download", "loading")
     if facts.weights is None:
         return tuple(StartStep(name, None, 0, None, "the size of the weights is unknown") for name in names)
-    gib = facts.weights / _GIB
+    gib = facts.weights / GIB
     rates = {"download": f"{facts.weights_from}_rate", "loading": "load_rate"}
     sizes = {"download": gib, "loading": gib / max(1, facts.devices)}
     return tuple(_step(name, _per(_term(rates[name])), sizes[name]) for name in names)

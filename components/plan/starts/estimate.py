@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ...contract.quantity import GIB
 from ...fleet.objects import Object
 from ..spans import estimated
 from .budget import SOURCES_PAGE, USUAL_ENGINE, steps_of
@@ -9,7 +10,6 @@ from .reading import front_spec, start_facts
 
 _DEFAULT_GRACE = 30
 """Seconds until pods are killed (kubernetes v1.36.3, pkg/apis/core/v1/defaults.go, SetDefaults_PodSpec)."""
-_GIB = 2**30
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def start_estimate(
         return StartEstimate(unknown="the size of the weights is unknown")
     facts = start_facts(body, new_node=new_node, new_image=new_image, weights=weights, devices=devices, layers=layers)
     steps = steps_of(facts._replace(engine=USUAL_ENGINE))
-    names = {"loading": f"loading {weights / _GIB:.1f} GiB"}
+    names = {"loading": f"loading {weights / GIB:.1f} GiB"}
     return StartEstimate(tuple((names.get(step.name, step.name), step.seconds or 0) for step in steps))
 
 

@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from components.checks.memory.accelerators.devices import GIB
 from components.checks.memory.arithmetic import judge
 from components.checks.memory.cases import Fit
+from components.contract.quantity import GIB
 from components.engines.memory.budget import EngineMemory
 from tests.checks.memory.test_arithmetic import CASE, EXPERTS, SHAPE, parts
 

@@ -5,10 +5,10 @@ from decimal import Decimal
 
 import pytest
 
-from components.checks.memory.accelerators.devices import GIB
 from components.checks.memory.arithmetic import judge
 from components.checks.memory.cases import Fit, MemoryCase, Parallel
 from components.checks.memory.shapes import Layers, Shape
+from components.contract.quantity import GIB
 from components.engines.memory.budget import EngineMemory
 
 MIB = 2**20

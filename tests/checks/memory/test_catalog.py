@@ -8,12 +8,12 @@ from decimal import Decimal
 
 import pytest
 
-from components.checks.memory.accelerators.devices import GIB
 from components.checks.memory.arithmetic import judge
 from components.checks.memory.cases import MemoryCase
 from components.checks.memory.catalog import shape_of, shapes
 from components.checks.memory.shapes import Shape
 from components.checks.memory.weights import weights_of
+from components.contract.quantity import GIB
 
 ROWS = """
 Qwen/Qwen2.5-0.5B-Instruct                | 0.49 | 32768 | - | 12288 | all | 0.09 | 0.38

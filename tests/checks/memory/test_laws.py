@@ -6,10 +6,10 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.checks.memory.accelerators.devices import GIB
 from components.checks.memory.arithmetic import judge, ledger_of
 from components.checks.memory.cases import Fit, MemoryCase, Parallel
 from components.checks.memory.shapes import Layers, Shape
+from components.contract.quantity import GIB
 from components.engines.memory.budget import EngineMemory
 
 KINDS = st.builds(

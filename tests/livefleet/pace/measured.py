@@ -8,10 +8,10 @@ from typing import Any
 
 import yaml
 
-from components.checks.memory.accelerators.devices import GIB
 from components.checks.memory.cases import Fit, MemoryCase, MemoryVerdict, Parallel
 from components.checks.memory.catalog import shape_of
 from components.checks.memory.shapes import Layers, Shape
+from components.contract.quantity import GIB
 from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
 from components.fleet.instances import instance

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from components.checks.memory.accelerators.devices import GIB
 from components.checks.memory.arithmetic import judge
 from components.checks.memory.cases import Fit, MemoryCase, MemoryVerdict, Parallel
 from components.checks.memory.catalog import shape_of
 from components.checks.memory.shapes import Shape
+from components.contract.quantity import GIB
 from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
 from components.fleet.instances import instance

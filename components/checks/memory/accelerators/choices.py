@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+from ....contract.quantity import GIB
 from ....engines.formats.faults import is_computed
 from ....engines.memory.rows import Device, memory_of
 from ....engines.registry import engines
 from ....fleet.clouds import cleared_with_clouds
 from ....fleet.instances import Instance, instances
 from ..cases import CheaperType, MemoryCase, Parallel
-from .devices import GIB, capability, maker_of
+from .devices import capability, maker_of
 from .refusals import allowed_degrees
 
 _Offer = tuple[Decimal, int, Instance]

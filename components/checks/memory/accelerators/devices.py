@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from ....contract.quantity import GIB
 from ....contract.tables import load_table
 from ....fleet.clouds import cleared_with_clouds
 from ....fleet.instances import instances
-
-GIB = 2**30
 
 
 def visible_bytes(name: str, size: int) -> int:

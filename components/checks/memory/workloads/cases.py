@@ -9,6 +9,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import NamedTuple
 
+from ....contract.quantity import GIB
 from ....engines.formats.faults import FormatUse, computed_type
 from ....engines.memory.encoders import encoder_of
 from ....engines.memory.reserve import DraftKind
@@ -22,7 +23,7 @@ from ....engines.settings import Setting
 from ....fleet.demand import PodDemand
 from ....fleet.instances import Instance, instance, is_accelerator
 from ....fleet.workloads import NamedWeights, Server, SpreadField, Workload
-from ..accelerators.devices import GIB, capability
+from ..accelerators.devices import capability
 from ..architecture_names import architecture_of
 from ..cases import NO_ACCELERATOR, NOTHING, EngineMemory, MemoryCase, Parallel
 from ..shapes import UNQUANTIZED, Layers, Shape, heads_of

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ....contract.findings.ids import RuleId
 from ....contract.problems import Problem
-from ....contract.quantity import parse_quantity
+from ....contract.quantity import GIB, parse_quantity
 from ....fleet.nodes.availability import runs_on
 from ....fleet.objects import Object
 from ....fleet.rendered import Fleet
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .plan import NodeEnvironment, NodeGroupPlan
 
 EPHEMERAL, HUGE, HUGE_2MI = "ephemeral-storage", "hugepages-", "hugepages-2Mi"
-_GIB, _GB = Decimal(2**30), Decimal(10**9)
+_GB = 10**9
 _LEFT = Decimal("0.9")
 """Share of the file system above which kubelet evicts pods."""
 _XFS = Decimal("0.99")
@@ -36,8 +36,8 @@ _XFS = Decimal("0.99")
 
 def offered(group: "NodeGroupPlan") -> dict[str, Decimal]:
     """Return what an empty node of a group offers of these resources, in bytes."""
-    disk = group.node.local_nvme_gb * _GB * _XFS if group.node.local_nvme_gb else group.disk.gib * _GIB
-    storage = {EPHEMERAL: disk * _LEFT - _GIB}
+    disk = group.node.local_nvme_gb * _GB * _XFS if group.node.local_nvme_gb else group.disk.gib * GIB
+    storage = {EPHEMERAL: disk * _LEFT - GIB}
     huge = {HUGE_2MI: Decimal(group.node.fabric_memory)} if group.interfaces and group.node.fabric_memory else {}
     return {**storage, **huge}
 
@@ -127,4 +127,4 @@ def _larger_disk(group: "NodeGroupPlan", environment: "NodeEnvironment") -> str:
 
 
 def _size(amount: Decimal) -> str:
-    return f"{amount / _GIB:.0f} GiB" if amount >= _GIB else f"{amount / 2**20:.0f} MiB"
+    return f"{amount / GIB:.0f} GiB" if amount >= GIB else f"{amount / 2**20:.0f} MiB"

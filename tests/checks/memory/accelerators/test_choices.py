@@ -5,12 +5,12 @@ from decimal import Decimal
 
 import pytest
 
-from components.checks.memory.accelerators.devices import GIB
 from components.checks.memory.arithmetic import judge
 from components.checks.memory.cases import CheaperType, Fit, MemoryCase, Parallel
 from components.checks.memory.catalog import shape_of
 from components.checks.memory.shapes import Layers, Shape
 from components.checks.memory.wording import instances_of
+from components.contract.quantity import GIB
 from components.engines.memory.rows import Device, memory_of
 from components.engines.registry import engines
 from components.fleet.instances import instance, instances

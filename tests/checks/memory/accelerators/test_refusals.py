@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from components.checks.memory.accelerators.devices import GIB
 from components.checks.memory.accelerators.refusals import allowed_degrees
 from components.checks.memory.arithmetic import judge
 from components.checks.memory.cases import Fit, MemoryCase, Parallel
 from components.checks.memory.catalog import shape_of
 from components.checks.memory.naming import estimate
 from components.checks.memory.shapes import Layers, Shape
+from components.contract.quantity import GIB
 from components.engines.memory.budget import EngineMemory
 
 SHAPE = Shape(

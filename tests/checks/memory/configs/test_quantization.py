@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from components.checks.memory.accelerators.devices import GIB
 from components.checks.memory.weights import weights_of
+from components.contract.quantity import GIB
 from tests.checks.memory.configs.models import QWEN, read
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from components.checks.memory.accelerators.devices import GIB
 from components.checks.memory.shapes import Layers
+from components.contract.quantity import GIB
 from tests.checks.memory.configs.models import CHATGLM, LLAMA, MIXTRAL, MLA, QWEN, read
 
 
