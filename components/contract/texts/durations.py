@@ -1,12 +1,11 @@
 """Durations as the Gateway API takes them (GEP-2257), such as ``90s``, ``10m`` or ``1h30m``."""
 
-import math
 import re
+
+from .go_durations import nanoseconds_of
 
 DURATION = r"([0-9]{1,5}(h|m|s|ms)){1,4}"
 _DURATION = re.compile(rf"{DURATION}\Z", re.ASCII)
-_PART = re.compile(r"([0-9]+)(h|ms|m|s)", re.ASCII)
-_MILLISECONDS = {"h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 
 
 def is_duration(text: str) -> bool:
@@ -16,7 +15,7 @@ def is_duration(text: str) -> bool:
 
 def seconds(duration: str) -> int:
     """Convert a duration to seconds, rounded up."""
-    return math.ceil(sum(int(count) * _MILLISECONDS[unit] for count, unit in _PART.findall(duration)) / 1000)
+    return -(-nanoseconds_of(duration) // 10**9)
 
 
 def duration_text(count: int) -> str:

@@ -8,6 +8,7 @@ from ...contract.findings.collector import Findings, unknown_reference
 from ...contract.findings.ids import RuleId
 from ...contract.load import LoadedResource
 from ...contract.releases import Span
+from ...contract.texts.go_durations import GRAMMAR, seconds_of
 from ...engines.registry import engines
 from ...engines.settings import Setting
 from ...fleet.library import Library
@@ -21,8 +22,7 @@ from .types.model_router import AuthPolicy, ModelRouter, ModelRouterSpec, Router
 from .types.shared import FederatedCluster, GPUQuota, LoRAAdapter, ModelPool
 
 _WITH_OPERATOR = "use realization 'operator'"
-_DURATION = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
+_DURATION = re.compile(GRAMMAR)
 _SHORTEST, _LONGEST = 0.1, 1800
 """Bounds of a timeout in seconds (modelrouter_validation.go at v0.9.19)."""
 _SENSITIVE = ("pii", "phi")
@@ -541,11 +541,4 @@ def _check_duration(text: str | None, path: str, example: str, findings: Finding
 
 def _seconds(duration: str) -> float | None:
     """Return the seconds of a duration; None for a malformed one."""
-    if duration.lstrip("+-") == "0":
-        return 0
-    sign = -1 if duration.startswith("-") else 1
-    duration = duration[1:] if duration[:1] in ("+", "-") else duration
-    parts = _DURATION.findall(duration)
-    if not parts or "".join(number + unit for number, unit in parts) != duration:
-        return None
-    return sign * sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    return seconds_of(duration) if _DURATION.match(duration) else None

@@ -119,7 +119,7 @@ class ModelFleet(pulumi.ComponentResource):
     ) -> Self:
         """Create the component from a checked plan, for a program that also creates the cluster."""
         fleet = cls.__new__(cls)
-        fleet.register(name, planned, settings, site, bill, opts)
+        fleet.register(name, planned, settings=settings, site=site, bill=bill, opts=opts)
         return fleet
 
     def log_warnings(self, problems: Iterable[Problem], line: Callable[[Problem], str] = format_problem) -> None:
@@ -137,48 +137,44 @@ class ModelFleet(pulumi.ComponentResource):
     ) -> None:
         """Create the component and its children in the order of their dependencies."""
         with planned.environment.with_types():
-            self._register(name, planned, settings=settings, site=site, bill=bill, opts=opts)
+            pulumi.ComponentResource.__init__(self, token("ModelFleet"), name, {}, opts)
+            self._name, self._planned, self._settings = name, planned, settings
+            self._former = FormerPlaces(self, name, planned)
 
-    def _register(
-        self,
-        name: str,
-        planned: Plan,
-        settings: FleetSettings,
-        site: Site,
-        bill: Bill,
-        opts: pulumi.ResourceOptions | None,
-    ) -> None:
-        pulumi.ComponentResource.__init__(self, token("ModelFleet"), name, {}, opts)
-        self._name, self._planned, self._settings = name, planned, settings
-        self._former = FormerPlaces(self, name, planned)
-        self._namespaces = self._create_namespaces()
-        self._accounts = self._create_accounts(site)
-        self._claims = self._create_claims(site.volumes)
-        self._nodes = self._create_nodes() if settings.simulated_nodes else {}
-        self._charts = Installation(planned, settings.prerequisites, site).install(name, self, self._namespaces)
-        self._nodes[None] = site.nodes(
-            [self._charts[key] for key in providers_of(NODE_AUTOSCALER) if key in self._charts]
-        )
-        self._definitions = self._create_definitions()
-        self._classes = self._set(PriorityClasses, planned.classes, [])
-        # Policies exist before the pods that they select.
-        self._policies = self._set(NetworkPolicies, planned.policies, list(self._namespaces.values()))
-        self._shared: dict[Key, pulumi.Resource] = {}
-        self._needed_by = {
-            prerequisite.chart.name: frozenset(prerequisite.reasons) for prerequisite in planned.prerequisites
-        }
-        components = {
-            key_of_item(item): component
-            for item in planned.fleet.rendered
-            # Autoscalers that are written by hand are among the objects of other APIs.
-            if not is_written_scaler(item) and (component := self._create(item))
-        }
-        others = tuple(body for body in planned.others if not is_namespace(body))
-        self._set(OtherObjects, others, [*self._after(self._charts), *self._definitions.values()])
-        self._set(Monitoring, planned.monitoring, self._after(["prometheus"]))
-        charts = charts_for(planned.door, planned.environment)
-        self.door = self._set(FrontDoor, planned.door.objects, self._after(charts))
-        self._set_outputs(components, self.door, bill)
+            # What pods refer to exists before them; objects in a namespace come after it.
+            self._namespaces = self._create_namespaces()
+            self._accounts = self._create_accounts(site)
+            self._claims = self._create_claims(site.volumes)
+            self._nodes = self._create_nodes() if settings.simulated_nodes else {}
+            self._charts = Installation(planned, settings.prerequisites, site).install(name, self, self._namespaces)
+            # Nodes that a chart adds on demand come after that chart.
+            self._nodes[None] = site.nodes(
+                [self._charts[key] for key in providers_of(NODE_AUTOSCALER) if key in self._charts]
+            )
+            self._definitions = self._create_definitions()
+            self._classes = self._set(PriorityClasses, planned.classes, [])
+            # Policies exist before the pods that they select.
+            self._policies = self._set(NetworkPolicies, planned.policies, list(self._namespaces.values()))
+
+            # The models, each after what it needs of the above.
+            self._shared: dict[Key, pulumi.Resource] = {}
+            self._needed_by = {
+                prerequisite.chart.name: frozenset(prerequisite.reasons) for prerequisite in planned.prerequisites
+            }
+            components = {
+                key_of_item(item): component
+                for item in planned.fleet.rendered
+                # Autoscalers that are written by hand are among the objects of other APIs.
+                if not is_written_scaler(item) and (component := self._create(item))
+            }
+
+            # Objects that observe models or route to them, and kinds that a chart may define.
+            others = tuple(body for body in planned.others if not is_namespace(body))
+            self._set(OtherObjects, others, [*self._after(self._charts), *self._definitions.values()])
+            self._set(Monitoring, planned.monitoring, self._after(["prometheus"]))
+            charts = charts_for(planned.door, planned.environment)
+            self.door = self._set(FrontDoor, planned.door.objects, self._after(charts))
+            self._set_outputs(components, self.door, bill)
 
     def _set_outputs(self, components: dict[Key, WorkloadComponent], door: ObjectSet | None, bill: Bill) -> None:
         """Set the outputs, and the components by resource."""

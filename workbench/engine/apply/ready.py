@@ -1,11 +1,11 @@
 """Waiting until applied objects are ready, with one list request per kind and poll."""
 
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from components.contract.texts.go_durations import seconds_of
 from components.fleet.shapes import SHAPES
 from toolkit.kube import Kube, KubeError, MalformedObject
 
@@ -115,14 +115,8 @@ def _waiting(step: Step, targets: Targets, seconds: float | None) -> _Waiting | 
     # A replacement is a creation. As in the engine, the timeout of a creation is none for updates.
     timeout = step.node.registration.timeouts.get("update" if step.op is Op.UPDATE else "create")
     if seconds is None:
-        seconds = duration(timeout) if timeout else float(annotations.get(_SECONDS) or READY_SECONDS)
+        seconds = seconds_of(timeout) if timeout else float(annotations.get(_SECONDS) or READY_SECONDS)
     return _Waiting(step, target, check, time.monotonic() + seconds, seconds)
-
-
-def duration(text: str) -> float:
-    """Parse a duration of Pulumi's customTimeouts: ``45m``, ``1h30m``, ``90s``."""
-    units = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-    return sum(float(number) * units[unit] for number, unit in re.findall(r"([\d.]+)(ms|h|m|s)", text))
 
 
 def _look(waiting: Mapping[str, _Waiting]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from ....contract.quantity import parse_quantity
-from ..durations import milliseconds_of
+from ....contract.texts.go_durations import milliseconds_of
 from ..types.autoscaling import (
     AutoscalingPolicyPanicPolicy,
     AutoscalingPolicySpec,

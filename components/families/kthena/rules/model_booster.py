@@ -10,7 +10,7 @@ from dataclasses import replace
 from ....contract.base import Json, Rule, Violation
 from ....contract.releases import Span
 from ....contract.rules import check_parts, server_only, unique_names
-from ..durations import nanoseconds_of
+from ....contract.texts.go_durations import nanoseconds_of
 from ..prices import backend_cost
 from .policies import BOUNDS, MAX_REPLICAS, POLICY
 from .routes import ONE_WAY, matches

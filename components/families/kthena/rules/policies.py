@@ -10,7 +10,7 @@ from ....contract.base import Json, Rule, Violation
 from ....contract.quantity import parse_quantity
 from ....contract.releases import Span
 from ....contract.rules import check_parts, duplicates, server_only
-from ..durations import nanoseconds_of
+from ....contract.texts.go_durations import nanoseconds_of
 
 MAX_REPLICAS = 1_000_000
 """Upper limit of minReplicas and maxReplicas, in backends and targets (Kthena spec 1.4, V2)."""

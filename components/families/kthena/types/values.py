@@ -6,11 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
 
-from ....contract.base import ApiModel, NaturalInt32, PositiveInt32, combined_error
+from ....contract.base import INT64_MAX, ApiModel, NaturalInt32, PositiveInt32, combined_error
 from ....contract.schema.embedded import CORE, META, Embedded, JsonObject, format_value, ref
+from ....contract.texts import go_durations
 from ...leaderworkerset.types import IntOrString as IntOrString
-from .. import durations
-from ..durations import seconds_of as seconds_of
 from ..rules.policies import MAX_REPLICAS
 
 NAME_PATTERN = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
@@ -38,7 +37,8 @@ def _pattern(published: str, grammar: str, expected: str) -> tuple[object, ...]:
 
 
 def _fits_int64(duration: str) -> str:
-    if not durations.fits(duration):
+    # Go keeps durations as int64 nanoseconds.
+    if abs(go_durations.nanoseconds_of(duration)) > INT64_MAX:
         raise combined_error([((), f"must be a duration of less than 292 years, found {format_value(duration)}")])
     return duration
 
@@ -87,8 +87,8 @@ CacheUri = Annotated[
 """Cache of weights."""
 Duration = Annotated[
     str,
-    Field(max_length=durations.MAX_LENGTH),
-    *_pattern(durations.PATTERN, durations.GRAMMAR, "a duration such as 30s, 5m or 1h30m"),
+    Field(max_length=go_durations.MAX_LENGTH),
+    *_pattern(go_durations.PATTERN, go_durations.GRAMMAR, "a duration such as 30s, 5m or 1h30m"),
     AfterValidator(_fits_int64),
 ]
 """A duration of Go's time.ParseDuration. Upstream's schema accepts any text, on which its controllers fail."""

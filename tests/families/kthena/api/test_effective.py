@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from components.contract.texts.go_durations import milliseconds_of, nanoseconds_of, seconds_of
 from components.families.kthena.autoscaling.effective import (
     EffectivePolicy,
     Pace,
@@ -13,7 +14,6 @@ from components.families.kthena.autoscaling.effective import (
     effective_endpoint,
     effective_policy,
 )
-from components.families.kthena.durations import milliseconds_of, nanoseconds_of, seconds_of
 from components.families.kthena.types.autoscaling import AutoscalingPolicySpec, ScalingTarget
 from components.families.kthena.types.model_booster import ModelBoosterSpec
 

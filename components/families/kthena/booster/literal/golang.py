@@ -4,7 +4,7 @@ import math
 from decimal import Decimal
 
 from .....contract.base import Json
-from ...durations import nanoseconds_of
+from .....contract.texts.go_durations import nanoseconds_of
 
 _DIGITS = 6
 """Numbers with more digits before the point are written with an exponent."""

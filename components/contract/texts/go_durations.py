@@ -1,10 +1,7 @@
 """Durations in Go's format (``time.ParseDuration``), such as ``30s``, ``1h30m`` or ``100ms``."""
 
-import functools
 import re
 from collections.abc import Mapping
-
-from ...contract.base import INT64_MAX
 
 PATTERN = r"^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$"
 """The grammar as RE2."""
@@ -37,9 +34,3 @@ def milliseconds_of(duration: str) -> int:
 def seconds_of(duration: str) -> float:
     """Return the seconds of a valid duration."""
     return nanoseconds_of(duration) / 10**9
-
-
-@functools.lru_cache(maxsize=1024)
-def fits(duration: str) -> bool:
-    """Return whether a duration fits Go's int64 nanoseconds: about 292 years."""
-    return abs(nanoseconds_of(duration)) <= INT64_MAX
