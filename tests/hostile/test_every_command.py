@@ -4,6 +4,7 @@
 """
 
 import copy
+import shutil
 from pathlib import Path
 from random import Random
 
@@ -22,6 +23,7 @@ from workbench.cli import MODULES
 
 ALONE = ("--stack", "none")
 CLUSTER = ("--kubeconfig", "kubeconfig")
+UP = ("--engine", "local", "--yes", "--no-wait", "--no-live", "--stack", "local", *CLUSTER)
 WAYS: dict[str, tuple[tuple[str, ...], ...]] = {
     "validate": ((MODELS, *ALONE, "--output", "sarif"), (MODELS, "--other-kinds", "apply"), (MODELS, "--details")),
     "defaults": ((MODELS,),),
@@ -51,13 +53,21 @@ WAYS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "diff": ((MODELS, *ALONE, *CLUSTER),),
     "preview": (PREVIEW[1:],),
-    "up": (("--engine", "local", "--yes", "--no-wait", "--no-live", "--stack", "local", *CLUSTER),),
+    "up": (UP,),
+    "outputs": (("--engine", "local", "--stack", "local", "--output", "json"), ("--engine", "local")),
+    "eject": (
+        ("--engine", "local", "--stack", "local", "--only-write", "{new}"),
+        ("--engine", "local", "--stack", "local", "--yes", "{new}"),
+    ),
+    "destroy": (("--engine", "local", "--yes", "--stack", "local", *CLUSTER),),
+    "capacity": (CLUSTER, (*CLUSTER, "--output", "json")),
+    "fit-profile": ((MODELS,), (MODELS, "--output", "json")),
 }
+AFTER_UP = ("outputs", "eject", "destroy")
+"""Commands that read what ``up`` stored."""
 OTHERS = {
-    *("init", "crds", "schema", "build-pulumi", "cluster", "fit", "fit-profile"),  # read no manifests
+    *("init", "crds", "schema", "build-pulumi", "cluster", "fit"),  # read no files of others
     *("load", "watch", "fault", "speed"),  # talk to a fleet that runs
-    *("destroy", "outputs", "eject"),  # read what `up` stored
-    "capacity",  # reads a cluster alone
 }
 
 
@@ -79,6 +89,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory, quick: pytest.MonkeyPatch) 
     return made
 
 
+def _store(folder: Path, random: Random) -> None:
+    """Run ``up``, and damage what it stored now and then."""
+    shutil.rmtree(folder / ".workbench", ignore_errors=True)
+    assert run("up", *UP).code in (0, 1, 2)
+    for file in sorted(folder.glob(".workbench/**/local.db*")):
+        content = bytearray(file.read_bytes())
+        if content and random.random() < 0.3:
+            for _ in range(random.choice((1, 20))):
+                content[random.randrange(len(content))] = random.randrange(256)
+            file.write_bytes(content[: random.choice((len(content), len(content), len(content) // 2))])
+        elif random.random() < 0.1:
+            file.unlink()
+
+
 @pytest.mark.parametrize("command", WAYS)
 @given(seed=SEEDS)
 @runs(0.01)
@@ -88,11 +112,15 @@ def test_two_faults(command: str, seed: int, folder: Path) -> None:
     fitting = [each for each in mutations.samples() if any(document["kind"] == kind for document in each)]
     documents = [copy.deepcopy(document) for document in random.choice(fitting)]
     name = next(document["metadata"]["name"] for document in documents if document["kind"] == kind)
+    if command in AFTER_UP:
+        write(folder / MODELS, yaml.safe_dump_all(documents, sort_keys=False))
+        _store(folder, random)
     for _ in range(2):
         at = random.randrange(len(documents))
         documents[at] = mutations.changed(documents[at], random)
     write(folder / MODELS, yaml.safe_dump_all(documents, sort_keys=False))
-    words = [word.format(kind=kind, name=name) for word in random.choice(WAYS[command])]
+    new = f"new-{random.getrandbits(40)}"
+    words = [word.format(kind=kind, name=name, new=new) for word in random.choice(WAYS[command])]
     done = run(command, *words)
     assert done.code in (0, 1, 2), done.stderr
     assert done.code == 0 or done.stdout + done.stderr

@@ -314,6 +314,9 @@ class State:
                 if cause in str(error):
                     raise StateError(f"{self._path}: {advice}") from None
             raise self._damaged(str(error)) from None
+        except UnicodeDecodeError:
+            # Python decodes the names in SQLite's own messages, which are those of the damaged file.
+            raise self._damaged("it contains text that is not UTF-8") from None
 
     def _damaged(self, reason: str) -> StateError:
         files = f"{self._path}, {self._path}-wal and {self._path.with_suffix('.key')}"

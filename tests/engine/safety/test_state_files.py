@@ -52,9 +52,17 @@ def scribble(path: Path) -> None:
     path.write_bytes(b"this is no database" * 100)
 
 
+def misname(path: Path) -> None:
+    """Put a byte that is no UTF-8 into the schema, which SQLite quotes in its message."""
+    name = b"tableresourcesresources"
+    assert name in path.read_bytes()
+    path.write_bytes(path.read_bytes().replace(name, b"table\x90esourcesresources"))
+
+
 @pytest.mark.parametrize(
     ("damage", "words"),
-    [(halve, "is damaged"), (scribble, "is damaged: file is not a database"), (Path.touch, ""),
+    [(misname, "is damaged: it contains text that is not UTF-8"), (halve, "is damaged"),
+     (scribble, "is damaged: file is not a database"), (Path.touch, ""),
      (lambda path: path.write_bytes(b""), "is empty, but stack 'dev' was deployed before"),
      (Path.unlink, "is empty, but stack 'dev' was deployed before")],
 )  # fmt: skip
