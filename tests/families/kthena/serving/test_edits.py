@@ -18,10 +18,10 @@ from components.fleet.words import Realization
 from components.plan.costs.bill import Bill
 from components.plan.environment import Environment
 from components.plan.plan import plan
-from components.plan.review.blast import OUTAGE
 from components.plan.review.compare import review
 from components.plan.review.planned import snapshot_of
 from components.plan.review.review import Interruption
+from components.plan.review.rolling_updates import OUTAGE
 from components.plan.review.snapshot import Snapshot
 from components.plan.review.wire import read, written
 from tests.families.kthena.in_release import as_one
