@@ -1,6 +1,7 @@
 """Render llmaz's kinds, natively or for the operator (llmaz spec 2)."""
 
 import copy
+import math
 import shlex
 
 from ...contract.findings.collector import Findings
@@ -12,6 +13,8 @@ from ...engines.groups import group_lines
 from ...engines.paths import path_prefix
 from ...engines.registry import engines
 from ...engines.shell import is_shell_word
+from ...fleet.flavors import Flavor
+from ...fleet.instances import instance
 from ...fleet.library import Library
 from ...fleet.objects import LWS_LABEL, Object
 from ...fleet.options import Options
@@ -36,11 +39,10 @@ from .backend import (
     shared_memory,
     written_runtime,
 )
-from .flavors import check_choices, check_params, has_pipeline
-from .joining import with_patient_startup_probe
+from .flavors import check_choices, check_params, has_pipeline, param
 from .loaders import SKIP_LOADER
 from .models import Claim, placeholders, resolve
-from .parallel import Parallelism, parallelism_of
+from .parallel import Parallelism, accelerators, parallelism_of
 from .reading import read_playground, read_service
 from .runner_args import runner_args
 from .service_args import check_service_args
@@ -62,6 +64,13 @@ _TRIGGER_REMEDY = (
     "add elasticConfig.scaleTrigger.hpa with the metrics to scale on, choose a configuration that recommends one, "
     "or remove elasticConfig and set replicas"
 )
+_PERIOD = 10
+"""Kubernetes' default ``periodSeconds`` of a probe."""
+_BASE_SECONDS = 3600
+"""Allowance for launching nodes and pulling images; as long as a Deployment may take to make progress."""
+_DISK, _LOCAL_DISK = 125, 250
+"""MiB per second at which weights reach a node's disk: the baseline of an EBS gp3 volume, and the rate of a hub for
+nodes with local disks."""
 
 
 def render_playground(source: LoadedResource, library: Library, options: Options, findings: Findings) -> Rendered:
@@ -363,3 +372,29 @@ def _scaling(elastic: ElasticConfig | None, config: RecommendedConfig, findings:
         return None
     recommended = elastic.scale_trigger is None
     return Scaling(elastic.min_replicas, elastic.max_replicas, trigger.hpa, recommended)
+
+
+def with_patient_startup_probe(leader: Object, claim: Claim, parallelism: Parallelism) -> Object:
+    """Extend the leader's startup probe to the loading time of the slowest pod of the group.
+
+    A shorter probe would restart the leader over and over while a worker is still loading.
+    """
+    probe = leader.get("startupProbe")
+    if not probe:
+        return leader
+    seconds = _BASE_SECONDS + max((_loading_seconds(flavor, parallelism) for flavor in claim.flavors), default=0)
+    failures = math.ceil(seconds / probe.get("periodSeconds", _PERIOD))
+    return {**leader, "startupProbe": {**probe, "failureThreshold": max(failures, probe.get("failureThreshold", 0))}}
+
+
+def _loading_seconds(flavor: Flavor, parallelism: Parallelism) -> int:
+    """Estimate the seconds to load the weights: each pod writes all of them to its disk and reads its part.
+
+    Their size is at most the memory of the accelerators.
+    """
+    node = instance(param(flavor, "INSTANCE-TYPE") or "")
+    if node is None or node.accelerator_memory_gib is None:
+        return 0
+    key, count = accelerators(flavor)
+    pod_mib = node.accelerator_memory_gib * 1024 * int((parallelism.per_pod or {}).get(key, count))
+    return math.ceil((pod_mib * parallelism.size + pod_mib) / (_LOCAL_DISK if node.local_nvme_gb else _DISK))

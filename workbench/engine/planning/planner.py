@@ -2,16 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
+from components.contract.texts.secrets import replace_in_object
+from toolkit.kube import KubeError
+
+from ...errors import WorkbenchError
+from ..apply.conflicts import apply_over
+from ..apply.objects import MANAGER, look_up
 from ..diff import changes, ignored, replacing
 from ..plan import ChangePlan, Op, Step
 from ..program.graph import Node, ResourceGraph
 from ..program.resources import KUBERNETES_PROVIDER, urn_name, urn_type
 from ..state import Intent, StateRow
-from ..targets import Targets, identity, live_uids, object_key
-from ..values import resealed, seal
-from .imports import plan_import
+from ..targets import Target, Targets, identity, live_uids, object_key
+from ..values import Secret, resealed, reveal, seal
 from .removals import Removals
+
+_OF_SERVER = ("creationTimestamp", "generation", "managedFields", "resourceVersion", "uid")
 
 
 def _is_provider(urn: str) -> bool:
@@ -190,3 +198,40 @@ class Planner:
             )
             step.op = Op.UPDATE if step.changes else Op.SAME
         return step
+
+
+def plan_import(step: Step, target: Target | None) -> None:
+    """Plan the import of an object, with the fields that it changes in the cluster.
+
+    Raises:
+        WorkbenchError: the object does not exist, or the API server rejects the declared one.
+    """
+    step.op = Op.IMPORT
+    if target is None:
+        step.note = "not compared with the cluster"
+        return
+    declared = reveal(dict(step.inputs))
+    title = f"{declared['kind']} {step.node.registration.import_id if step.node else ''}"
+    try:
+        live = look_up(target.kube, declared)
+        if live is None:
+            raise WorkbenchError(
+                f"{title} does not exist, so that it cannot be imported; remove it from the imports "
+                "(inference-platform:adopted) to create it"
+            )
+        applied = apply_over(target.kube, declared, MANAGER, dry_run=True)
+    except KubeError as error:
+        if error.unreachable:
+            raise
+        raise WorkbenchError(f"{title} cannot be imported as it is declared: {error.message}") from error
+    if declared["kind"] == "Secret":
+        return  # never compare or show its content
+    step.taken = applied.taken
+    step.changes = changes(_comparable(live), _comparable(applied.live))
+
+
+def _comparable(obj: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what people declare of an object, with values that look like secrets marked."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _OF_SERVER}
+    body = {**{key: value for key, value in obj.items() if key != "status"}, "metadata": metadata}
+    return dict(replace_in_object(body, lambda secret, _: Secret(secret)))

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from ....contract.findings.ids import RuleId
 from ....contract.problems import MOST_HINTS, Problem, Severity, did_you_mean
 from ....fleet.instances import Instance, instance, instances
+from ....fleet.nodes.availability import runs_on
 from ....fleet.nodes.fit import NodeRequest, nearest_types, node_requests
 from ....fleet.nodes.groups import preferences
 from ....fleet.nodes.order import group_order
@@ -12,12 +13,11 @@ from ....fleet.nodes.policy import RESERVED, Capacity, Reservation, TypePolicy
 from ....fleet.rendered import Fleet
 from ..facts.eks import is_fractional, limits, no_image, takes_capacity_block
 from ..facts.regions import is_withheld, regions, regions_of
+from ..facts.waits import node_steps
+from ..names import ACCELERATOR_LABEL
 from ..words import NodeImage, Provisioner
 from .disks import check_disks
-from .drains import check_drains
-from .existing import check_existing
 from .fabric import unused_efa
-from .full_reservations import check_full_reservations
 from .generations import check_generations
 from .labels import check_marks, cloud_labels, impossible
 from .launch import boot_problems
@@ -32,6 +32,9 @@ from .user_data import user_data_problem
 
 _LEAST_SPOT_POOLS = 3
 """Minimum instance types for spot capacity, so that the interruption of one pool leaves others."""
+_GRACE = "terminationGracePeriodSeconds"
+_FOR_CREATED = (("placement_group", "placementGroup"), ("ami_id", "amiId"))
+"""Settings of an instance type that take effect only where its nodes are created."""
 
 
 def check_nodes(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> tuple[Problem, ...]:
@@ -449,3 +452,86 @@ def check_order(fleet: Fleet, environment: NodeEnvironment) -> Iterator[Problem]
             "pod's order"
         )
         yield item.source.problem("spec", reason, Severity.WARNING, rule=RuleId.NODES_ORDER_CONFLICT)
+
+
+def check_drains(fleet: Fleet, groups: tuple[NodeGroupPlan, ...], environment: NodeEnvironment) -> Iterator[Problem]:
+    """Report pods on managed node groups whose grace period is longer than the drain of a node."""
+    limit = node_steps().drain
+    for item, workload in fleet.workloads:
+        grace = max(int(template["spec"].get(_GRACE) or 0) for template in workload.templates)
+        if grace <= limit:
+            continue
+        managed = (group for group in groups if group.longest_update)
+        names = [group.name for group in managed if runs_on(workload, group.demand, environment.nodes)]
+        if not names or environment.force_update:
+            continue
+        reason = (
+            f"pods of {workload.kind} {workload.name} may take {grace} s to terminate ({_GRACE}), but when EKS "
+            f"replaces the nodes of {', '.join(names)}, it fails with PodEvictionFailure if a pod takes longer than "
+            f"{limit} s; lower it to {limit}, or terminate nodes anyway with "
+            f"{environment.place.path('forceUpdate')}: true"
+        )
+        yield item.source.problem("", reason, Severity.WARNING, rule=RuleId.UPDATE_DRAIN)
+
+
+def check_full_reservations(groups: Iterable[NodeGroupPlan], environment: NodeEnvironment) -> Iterator[Problem]:
+    """Warn about reservations whose instances all run nodes, because Karpenter launches a replacement first.
+
+    Karpenter drains a drifted node once its replacement is initialized, and a full reservation offers none
+    (kubernetes-sigs/karpenter issues 2905 and 2409, aws/karpenter-provider-aws issues 8873 and 8935). Terminating
+    first is a proposal (kubernetes-sigs/karpenter pull requests 3203 and 3312). A NodeClaim that is deleted is
+    terminated first (Karpenter, "Disruption", manual methods).
+    """
+    for group in groups:
+        free = group.replacement.free
+        if group.provisioner != Provisioner.KARPENTER or group.existing or free is None or free > 0:
+            continue
+        held = sum(reservation.count for reservation in group.held) if len(group.held) == 1 else None
+        instances = f"all {held} instances" if held else "all instances"
+        reason = (
+            f"{instances} of the reservation run nodes of {group.name}, and Karpenter launches the replacement of a "
+            "node before it drains it: nodes keep their image, Kubernetes version and settings for good. Reserve one "
+            f"instance more, set {environment.place.path('provisioner')}: managed, whose updates terminate a node "
+            "first, or replace nodes by hand: kubectl delete nodeclaim, one after another"
+        )
+        key = ("types", group.node.name, "reservation")
+        yield environment.place.problem(key, reason, Severity.WARNING, rule=RuleId.NODES_RESERVATION_FULL)
+
+
+def check_existing(groups: Iterable[NodeGroupPlan], environment: NodeEnvironment) -> Iterator[Problem]:
+    """Report requirements of models that the existing groups of an instance type do not meet."""
+    place = environment.place
+    for name, rule in environment.nodes.types.items():
+        for attribute, key in _FOR_CREATED if rule.existing_groups else ():
+            if getattr(rule, attribute):
+                reason = f"has no effect on the existing groups {', '.join(rule.existing_groups)}; remove it"
+                yield place.problem(("types", name, key), reason)
+    for group in groups:
+        rule = environment.nodes.of(group.node.name)
+        for lacking in _lacking(group, rule, environment) if group.existing else ():
+            reason = (
+                f"models need nodes {group.name} {lacking}; change the model, use other groups, or remove the "
+                "setting to have the nodes created"
+            )
+            key = "ownedGroups" if environment.owned.get(group.node.name) else "existingGroups"
+            path = ("types", group.node.name, key)
+            yield place.problem(path, reason, rule=RuleId.NODES_PLACEMENT)
+
+
+def _lacking(group: NodeGroupPlan, rule: TypePolicy, environment: NodeEnvironment) -> Iterator[str]:
+    names, place = ", ".join(group.existing), environment.place
+    described = rule.capacity or environment.nodes.capacity
+    if group.demand.capacity != described:
+        yield f"with capacity {group.demand.capacity}, but {place.key('capacity')} of {names} is {described}"
+    zone = group.demand.zone
+    if zone and rule.zones and zone not in rule.zones:
+        yield f"in zone {zone}, but {place.key('zones')} of {names} are {', '.join(rule.zones)}"
+    missing = [
+        f"{key}: {value}"
+        for key, value in group.labels.items()
+        if key != ACCELERATOR_LABEL and rule.labels.get(key) != value
+    ]
+    if missing:
+        yield f"with {', '.join(missing)}, which labels of {names} do not have"
+    if group.interfaces and not rule.efa:
+        yield f"with EFA; set {place.key('efa')} if {names} have it"

@@ -5,12 +5,18 @@ out as configured. Otherwise there is one set for each role instance, with the n
 controller gives its pods.
 """
 
-from collections.abc import Iterator
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
+from ....contract.texts.secrets import masked
 from ....fleet.objects import Object, new_object
 from ....fleet.shapes import LEADER_WORKER_SET, group_update
-from ....fleet.workloads import PodSet, Workload
+from ....fleet.workloads import PodSet, UpdateUnit, Workload
+from ...leaderworkerset.rules import share
+from ..controllers import Controllers
 from ..names import (
     entry_labels,
     entry_name,
@@ -20,11 +26,11 @@ from ..names import (
     role_service,
     serving_labels,
 )
+from ..types.model_serving import Role
 from .context import ServingContext
 from .groups import gang_annotations, is_one_set, pods_per_instance
 from .pods import LEADER_ADDRESS, RoleInstance, Template, instance_template
 from .roles import RolePods, ports_in
-from .updates import update_unit
 
 # A group of a set is one role instance. Where that is not the whole serving group, checks.py rejects
 # ServingGroupRecreate.
@@ -33,6 +39,8 @@ _RESTART_POLICIES = {
     "ServingGroupRecreate": "RecreateGroupOnPodRestart",
     "None": "None",
 }
+_NOT_IN_PODS = ("replicas", "maxUnavailable")
+_DIGEST = 12
 
 
 def workloads(serving: ServingContext, roles: list[RolePods]) -> Iterator[Workload]:
@@ -159,3 +167,38 @@ def _leader_worker_template(serving: ServingContext, role: RolePods, instance: R
         # LeaderWorkerSets use the worker template for all pods if there is no leader template.
         return {**template, "workerTemplate": entry}
     return {**template, "leaderTemplate": entry, "workerTemplate": instance_template(role.worker, instance)}
+
+
+def update_unit(serving: ServingContext, role: Role) -> UpdateUnit:
+    """Return how the controller replaces the instances of a role."""
+    of = f"{serving.resource.kind} {serving.namespace}/{serving.name}"
+    controllers = Controllers.of(serving.source)
+    if _compares_roles(serving, controllers):
+        # Each serving group is updated at once; maxUnavailable of the role bounds the instances within one.
+        at_once = None
+        if role.max_unavailable is not None:
+            at_once = max(1, share(role.max_unavailable, role.replicas, up=False))
+        return UpdateUnit(of, _revision([role]), role.replicas, serving.partition, at_once=at_once)
+    # Until v0.2.0 maxUnavailable is ignored.
+    unavailable = 1
+    if not controllers.until("v0.2.0"):
+        unavailable = max(1, share(serving.rolling_update.max_unavailable, serving.replicas, up=False))
+    return UpdateUnit(of, _revision(serving.group.roles), role.replicas, serving.partition, unavailable)
+
+
+def _compares_roles(serving: ServingContext, controllers: Controllers) -> bool:
+    """Whether only the instances of an edited role are replaced.
+
+    v0.4.0 does this also without a rolloutStrategy, although the default of its type is ServingGroupRollingUpdate
+    (deleteOutdatedResourcesForRollingUpdate).
+    """
+    without_strategy = serving.spec.rollout_strategy is None
+    return serving.rolls_roles or (without_strategy and controllers.since("v0.4.0") and controllers.until("v0.4.0"))
+
+
+def _revision(roles: Iterable[Role]) -> str:
+    templates: list[dict[str, Any]] = [
+        {key: value for key, value in role.wire().items() if key not in _NOT_IN_PODS} for role in roles
+    ]
+    text = json.dumps(masked({"roles": templates}), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST]
