@@ -191,12 +191,17 @@ def metrics_response(pod: "LivePod") -> web.Response | None:
 
 def metrics_page(pod: "LivePod") -> str:
     page = _page(pod)
-    model = ((page.model, pod.workload.models[0]),) if page.model else ()
-    shared = (*model, *page.labels)
+    shared = page.labels
+    if page.model:
+        shared = ((page.model, pod.workload.models[0]), *shared)
     has_counters = page.idle or bool(pod.meter.counts["arrived"])
-    exported = [metric for metric in page.metrics if pod.workload.exports or metric.name in page.kept]
-    existing = [metric for metric in exported if has_counters or metric.type == "gauge"]
-    return "".join(line for metric in existing for line in _lines(pod, metric, shared))
+    text = ""
+    for metric in page.metrics:
+        is_exported = pod.workload.exports or metric.name in page.kept
+        # Counters and histograms exist from the first request on.
+        if is_exported and (has_counters or metric.type == "gauge"):
+            text += "".join(_lines(pod, metric, shared))
+    return text
 
 
 def _page(pod: "LivePod") -> MetricsPage:

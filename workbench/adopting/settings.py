@@ -84,10 +84,19 @@ def _names_of(workload: Object) -> Iterator[str]:
 
 def present_charts(snapshot: ClusterSnapshot) -> list[str]:
     """Return the charts that the cluster has, as far as its API groups, workloads and nodes tell."""
-    charts = {name for name, chart in known().items() if chart.crds and snapshot.api_groups.issuperset(chart.crds)}
+    names: set[str] = set()
+    for body in snapshot.objects:
+        if shape_of(body):
+            names.update(_names_of(body))
+
     # The charts of an API's controllers have their CRDs; those without CRDs are recognized by what they run.
-    names = {name for body in snapshot.objects if shape_of(body) for name in _names_of(body)}
-    charts |= {name for name, chart in known().items() if not chart.crds and names & {name, chart.release}}
-    if any(_GPU in (node.get("status", {}).get("allocatable") or {}) for node in snapshot.nodes):
-        charts = charts if "gpu-operator" in charts else {*charts, "nvidia-device-plugin"}
+    charts: set[str] = set()
+    for name, chart in known().items():
+        if snapshot.api_groups.issuperset(chart.crds) if chart.crds else names & {name, chart.release}:
+            charts.add(name)
+
+    # Something makes the GPUs known to Kubernetes: the operator, or else the plugin alone.
+    has_gpus = any(_GPU in (node.get("status", {}).get("allocatable") or {}) for node in snapshot.nodes)
+    if has_gpus and "gpu-operator" not in charts:
+        charts.add("nvidia-device-plugin")
     return sorted(charts)

@@ -26,16 +26,24 @@ class Change:
 def changes(old: Any, new: Any) -> list[Change]:  # noqa: ANN401 - any JSON value
     """Return the fields that differ, in the order of the new value."""
     kinds = [str(value["kind"]) for value in (new, old) if isinstance(value, dict) and "kind" in value]
-    return [
-        Change(
-            path_text(path),
-            None if before is MISSING else _sealed_like(before, after),
-            None if after is MISSING else _sealed_like(after, before),
-            "+" if before is MISSING else "-" if after is MISSING else "~",
-            kind=kinds[0] if kinds else "",
+    found = []
+    for path, before, after in differences(old, new, is_sealed):
+        if before is MISSING:
+            op = "+"
+        elif after is MISSING:
+            op = "-"
+        else:
+            op = "~"
+        found.append(
+            Change(
+                path=path_text(path),
+                old=None if before is MISSING else _sealed_like(before, after),
+                new=None if after is MISSING else _sealed_like(after, before),
+                op=op,
+                kind=kinds[0] if kinds else "",
+            )
         )
-        for path, before, after in differences(old, new, is_sealed)
-    ]
+    return found
 
 
 def _sealed_like(value: Any, other: Any) -> Any:  # noqa: ANN401

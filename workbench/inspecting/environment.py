@@ -119,11 +119,16 @@ def nodes_for(pod: Object, nodes: Mapping[str, ClusterNode]) -> tuple[NodeChoice
 
 
 def _choices(used: Iterable[ClusterNode]) -> tuple[NodeChoice, ...]:
-    typed = [node for node in used if node.instance_type]
-    counted = Counter((node.instance_type, node.capacity) for node in typed)
-    order = [key for key, _ in sorted(counted.items(), key=lambda entry: (-entry[1], entry[0]))]
-    by_key = {(node.instance_type, node.capacity): node.choice for node in typed}
-    return tuple(by_key[key] for key in order)
+    """Return the types and capacities of nodes, those of most nodes first."""
+    counts: Counter[tuple[str, str]] = Counter()
+    choices: dict[tuple[str, str], NodeChoice] = {}
+    for node in used:
+        if node.instance_type:
+            key = (node.instance_type, node.capacity)
+            counts[key] += 1
+            choices[key] = node.choice
+    order = sorted(counts, key=lambda key: (-counts[key], key))
+    return tuple(choices[key] for key in order)
 
 
 def releases_in(snapshot: ClusterSnapshot, resources: Iterable[LoadedResource]) -> dict[str, tuple[str, ...]]:

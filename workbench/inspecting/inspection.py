@@ -656,13 +656,19 @@ def _unchecked(
 
 def _unread_files(serving: Serving, items: Sequence[Rendered], snapshot: ClusterSnapshot) -> Iterator[str]:
     """Yield what the ConfigMaps and configuration files of a server would tell, where they were not read."""
-    containers = [each for pod in pods_of(serving, items) for each in containers_of(pod)]
-    names = dict.fromkeys(name for container in containers for name in config_maps_of(container) if name)
-    unread = [name for name in names if not snapshot.find("", "ConfigMap", serving.identity[2], name)]
+    unread: dict[str, None] = {}
+    files: dict[str, None] = {}
+    for pod in pods_of(serving, items):
+        for container in containers_of(pod):
+            for name in config_maps_of(container):
+                if name and not snapshot.find("", "ConfigMap", serving.identity[2], name):
+                    unread[name] = None
+            line = engine_line(command_line_of(with_values(container)))
+            file = line.value_of(Setting.CONFIG_FILE) if line else None
+            if file:
+                files[file] = None
     if unread:
         yield f"variables (those of the ConfigMap {', '.join(unread)} were not read)"
-    lines = [line for container in containers if (line := engine_line(command_line_of(with_values(container))))]
-    files = dict.fromkeys(file for line in lines if (file := line.value_of(Setting.CONFIG_FILE)))
     if files:
         yield f"flags (those in {', '.join(files)} are not read)"
 

@@ -295,7 +295,8 @@ def secret_names(pod: Mapping[str, Any]) -> Iterator[str]:
     names = [reference.get("name") for reference in pod.get("imagePullSecrets") or ()]
     names += [(volume.get("secret") or {}).get("secretName") for volume in pod.get("volumes") or ()]
     for container in (*(pod.get("initContainers") or ()), *(pod.get("containers") or ())):
-        sources = [variable.get("valueFrom") or {} for variable in container.get("env") or ()]
-        names += [(source.get("secretKeyRef") or {}).get("name") for source in sources]
+        for variable in container.get("env") or ():
+            reference = (variable.get("valueFrom") or {}).get("secretKeyRef") or {}
+            names.append(reference.get("name"))
         names += [(source.get("secretRef") or {}).get("name") for source in container.get("envFrom") or ()]
     yield from (name for name in names if isinstance(name, str) and name)

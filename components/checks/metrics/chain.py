@@ -90,24 +90,32 @@ def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS, passed: tupl
     targets = scrape_targets(fleet)
     unscraped = scrape_targets(Fleet(passed, ()))
     scalers = scalers_of(fleet, (*targets, *unscraped))
-    keda = settings.adapter == Adapter.KEDA
-    # A HorizontalPodAutoscaler that is written by hand stays one.
-    scaled = [s for s in scalers if keda and reads_prometheus(s) and not s.autoscaler.is_written]
-    read = {id(scaler.target.workload) for scaler in scalers if reads_prometheus(scaler)}
+    with_prometheus = [scaler for scaler in scalers if reads_prometheus(scaler)]
+    read = {id(scaler.target.workload) for scaler in with_prometheus}
     monitors, problems, notes = _monitors(targets, read, settings)
+
+    # KEDA creates autoscalers itself, from ScaledObjects; the adapter serves metrics to those that exist.
+    # A HorizontalPodAutoscaler that is written by hand stays one.
+    keda = settings.adapter == Adapter.KEDA
+    scaled = [scaler for scaler in with_prometheus if keda and not scaler.autoscaler.is_written]
+    uses = [] if keda else [use for scaler in scalers for use in scaler.uses]
+
+    for scaler in scalers:
+        problems += check_scaler(scaler, (*targets, *unscraped), settings.adapter)
+    for scaler in scaled:
+        problems += check_triggers(scaler)
+    problems += [unscraped_target(scaler) for scaler in with_prometheus if scaler.target in unscraped]
+    # Last, because it leaves out autoscalers that can never scale up again, which are reported already.
+    problems += check_first_requests(fleet, problems, scalers)
+
     # A field that disables metrics may have a problem with the same remedy already.
     known = {(problem.owner, problem.path) for problem in fleet.problems if problem.rule == RuleId.METRICS_OFF}
-    problems += [p for s in scalers for p in check_scaler(s, (*targets, *unscraped), settings.adapter)]
-    problems += [p for s in scaled for p in check_triggers(s)]
-    problems += [unscraped_target(s) for s in scalers if s.target in unscraped and reads_prometheus(s)]
-    problems += check_first_requests(fleet, problems, scalers)
-    uses = [] if keda else [use for scaler in scalers for use in scaler.uses]
     return MetricChain(
         monitors=tuple(monitors),
         adapter_rules=adapter_rules(uses, settings.window),
-        scaled_objects=tuple(scaled_object(s, settings.prometheus, settings.window) for s in scaled),
-        problems=tuple(sorted(problems, key=lambda p: p.sort_key)),
-        needs={PROMETHEUS: tuple(dict.fromkeys(s.item.title for s in scalers if reads_prometheus(s)))},
+        scaled_objects=tuple(scaled_object(scaler, settings.prometheus, settings.window) for scaler in scaled),
+        problems=tuple(sorted(problems, key=lambda problem: problem.sort_key)),
+        needs={PROMETHEUS: tuple(dict.fromkeys(scaler.item.title for scaler in with_prometheus))},
         left_out=tuple(note for note in notes if (note.owner, note.path) not in known),
     )
 

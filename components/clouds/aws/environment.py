@@ -369,12 +369,12 @@ def with_internal_balancers(fleet: Fleet, seconds: BalancerSeconds | None = None
 
     On AWS a Service of type LoadBalancer is otherwise public, and engines have no authentication.
     """
-    items = (
-        replace(item, endpoints=tuple(_with_internal_balancer(endpoint, seconds) for endpoint in item.endpoints))
-        if any(endpoint.has_own_balancer for endpoint in item.endpoints)
-        else item
-        for item in fleet.rendered
-    )
+    items = []
+    for item in fleet.rendered:
+        if any(endpoint.has_own_balancer for endpoint in item.endpoints):
+            endpoints = tuple(_with_internal_balancer(endpoint, seconds) for endpoint in item.endpoints)
+            item = replace(item, endpoints=endpoints)
+        items.append(item)
     return replace(fleet, rendered=tuple(items))
 
 

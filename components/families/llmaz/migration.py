@@ -239,8 +239,11 @@ def _has_group_configuration(batch: Batch, spec: Fields) -> bool:
     name = config.get("backendName", config.get("name", "vllm"))
     document = next((each for each in batch.of_kind(_RUNTIME) if each.name == name), None)
     runtime = (_part(document.value, "spec") if document else None) or {}
+    if not runtime.get("multiHostCommands"):
+        return False
+    # Early releases name the list args.
     configs = [*(runtime.get("args") or ()), *(runtime.get("recommendedConfigs") or ())]
-    return bool(runtime.get("multiHostCommands")) and any(config.get("name") == _SPREAD for config in configs)
+    return any(config.get("name") == _SPREAD for config in configs)
 
 
 def _is_spread(batch: Batch, model: str, chosen: list[Any]) -> bool:

@@ -232,15 +232,20 @@ def _choices_of(affinity: Object, selector: Mapping[str, str], origin: Origin) -
     required = (affinity.get("nodeAffinity") or {}).get("requiredDuringSchedulingIgnoredDuringExecution") or {}
     choices: list[NodeChoice] = []
     for term in required.get("nodeSelectorTerms") or ():
-        expressions = [item for item in term.get("matchExpressions") or () if item.get("operator") == "In"]
-        values = {item["key"]: [str(value) for value in item.get("values") or ()] for item in expressions}
+        values: dict[str, list[str]] = {}
+        for expression in term.get("matchExpressions") or ():
+            if expression.get("operator") == "In":
+                values[expression["key"]] = [str(value) for value in expression.get("values") or ()]
         label = next((label for label in TYPE_LABELS if label in values), None)
         if label is None:
             return ()  # pods may run on nodes of a type that nothing names
         types = values.pop(label)
         single = {key: accepted[0] for key, accepted in values.items() if len(accepted) == 1}
-        choices += (NodeChoice("affinity", name, {**selector, **single}, (), node_field(origin)) for name in types)
-    return tuple(choice for position, choice in enumerate(choices) if choice not in choices[:position])
+        for name in types:
+            choice = NodeChoice("affinity", name, {**selector, **single}, (), node_field(origin))
+            if choice not in choices:
+                choices.append(choice)
+    return tuple(choices)
 
 
 def node_field(origin: Origin) -> NodeField:

@@ -63,11 +63,15 @@ class KnownAccelerator:
 
     def cheapest(self, count: int = 1) -> Instance | None:
         """Return the type with the lowest price per accelerator that has at least ``count``; None without prices."""
-        fitting = (node for node in self.types if node.accelerators >= count)
-        priced = [
-            (price, node.accelerators, node.name) for node in fitting if (price := hourly_cents(node)) is not None
-        ]
-        return instances()[min(priced)[-1]] if priced else None
+        priced: list[tuple[Decimal, int, str]] = []
+        for node in self.types:
+            price = hourly_cents(node)
+            if price is not None and node.accelerators >= count:
+                priced.append((price, node.accelerators, node.name))
+        if not priced:
+            return None
+        _, _, name = min(priced)
+        return instances()[name]
 
 
 def known_accelerator(name: str) -> KnownAccelerator | None:

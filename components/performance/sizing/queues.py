@@ -36,10 +36,14 @@ def behaviours(case: Case, per_minute: Sequence[float]) -> tuple[Behaviour, ...]
     Raises:
         ValueError: The case or a rate is out of range.
     """
-    if reason := unusable(case) or ("" if int(case.output_tokens) else "a request has no whole output token"):
+    if reason := unusable(case):
         raise ValueError(reason)
-    if wrong := [rate for rate in per_minute if not 0 <= rate <= _MOST_PER_MINUTE]:
-        raise ValueError(f"the request rate must be between 0 and {_MOST_PER_MINUTE:g} per minute, found {wrong[0]}")
+    if not int(case.output_tokens):
+        raise ValueError("a request has no whole output token")
+    for rate in per_minute:
+        # Written so that NaN is refused, too.
+        if not 0 <= rate <= _MOST_PER_MINUTE:
+            raise ValueError(f"the request rate must be between 0 and {_MOST_PER_MINUTE:g} per minute, found {rate}")
     from .arrays.replicas import behave_all  # import numpy only when something is sized
 
     return tuple(behave_all(case, per_minute))

@@ -64,16 +64,28 @@ def processor_config(objects: Iterable[Object]) -> ProcessorConfig:
     """Return the processor's configuration for rendered objects."""
     rendered = tuple(objects)
     routes = ai_routes(rendered)
-    by_host = {
-        host: [route for route in routes if host in _hosts(route)] for route in routes for host in _hosts(route)
-    }
-    open_routes = [route for route in routes if not _hosts(route)] if by_host else []
+    by_host: dict[str, list[Object]] = {}
+    open_routes: list[Object] = []
+    backends: dict[str, AiBackend] = {}
+    costs: dict[str, dict[str, str]] = {}
+    for route in routes:
+        hosts = dict.fromkeys(_hosts(route))
+        for host in hosts:
+            by_host.setdefault(host, []).append(route)
+        if not hosts:
+            open_routes.append(route)
+        backends.update(_backends(route, rendered))
+        own = _costs(route)
+        if own:
+            costs["/".join(place_of(route))] = own
+    # Without hosts every model is found by its name alone.
+    unscoped = _models(open_routes) if by_host else ()
     return ProcessorConfig(
         models=_models(routes),
-        by_host={host: (*_models(own), *_models(open_routes)) for host, own in by_host.items()},
-        unscoped=_models(open_routes),
-        backends={name: backend for route in routes for name, backend in _backends(route, rendered).items()},
-        costs={"/".join(place_of(route)): _costs(route) for route in routes if _costs(route)},
+        by_host={host: (*_models(own), *unscoped) for host, own in by_host.items()},
+        unscoped=unscoped,
+        backends=backends,
+        costs=costs,
     )
 
 

@@ -205,8 +205,11 @@ def _urgency(change: ModelChange) -> tuple[int, float, str]:
     """Return the place of a model among many: what is wrong first, then what costs most."""
     model = change.after or change.before
     fit = fit_of(change.after) if change.after else None
-    ranks = {Fit.EXCEEDED: 0, Fit.TIGHT: 2, Fit.UNKNOWN: 3}
-    rank = 1 if change.unplanned and fit is not Fit.EXCEEDED else ranks.get(fit, 4) if fit else 4
+    rank = 4
+    if change.unplanned and fit is not Fit.EXCEEDED:
+        rank = 1
+    elif fit:
+        rank = {Fit.EXCEEDED: 0, Fit.TIGHT: 2, Fit.UNKNOWN: 3}.get(fit, 4)
     cost = change.cost_after or change.cost_before
     amounts = cost.usd_per_hour if cost else None
     return rank, -float(amounts.now) if amounts else 0.0, model.title if model else ""
