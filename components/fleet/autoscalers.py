@@ -21,6 +21,20 @@ KEDA_CHART = "keda"
 """Name of the chart that installs KEDA."""
 TOLERANCE_SINCE = "1.35"
 """First Kubernetes version whose ``behavior`` has a tolerance (feature gate HPAConfigurableTolerance)."""
+GROWTH: Object = {
+    "stabilizationWindowSeconds": 0,
+    "selectPolicy": "Max",
+    "policies": [
+        {"type": "Pods", "value": 4, "periodSeconds": 15},
+        {"type": "Percent", "value": 100, "periodSeconds": 15},
+    ],
+}
+DECLINE: Object = {
+    "stabilizationWindowSeconds": 300,
+    "selectPolicy": "Max",
+    "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}],
+}
+"""Rules without ``behavior`` (kubernetes/kubernetes v1.36.3, pkg/apis/autoscaling/v2/defaults.go)."""
 
 
 def body_field(kind: str) -> str:

@@ -1,6 +1,5 @@
 """Results of a run in virtual time: percentiles, lost requests, replicas, GPU-hours and dollars."""
 
-import bisect
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -66,11 +65,6 @@ class WorkloadResult:
     gpu_hours: float
     scaled: bool
     changes: tuple[tuple[float, int, int], ...]
-
-    def replicas_at(self, time: float) -> tuple[int, int]:
-        """Return the replicas and the ready replicas at a time."""
-        place = bisect.bisect_right(self.changes, (time, math.inf, math.inf)) - 1
-        return self.changes[max(place, 0)][1:] if self.changes else (0, 0)
 
 
 @dataclass(frozen=True, slots=True)

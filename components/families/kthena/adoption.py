@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
+from ...fleet.autoscalers import DECLINE, GROWTH
 from ...fleet.objects import Object, new_object
 from ...fleet.options import Options
 from ..adoption import AdoptedWorkload, renamed_variables
@@ -18,20 +19,6 @@ OWN_VARIABLES: Mapping[str, str] = MappingProxyType(
     dict(zip(GROUP_VARIABLES, ("LWS_GROUP_SIZE", "LWS_LEADER_ADDRESS", "LWS_WORKER_INDEX"), strict=True))
 )
 _KTHENA_NAMES = {shared: own for own, shared in OWN_VARIABLES.items()}
-_GROWTH: Object = {
-    "stabilizationWindowSeconds": 0,
-    "selectPolicy": "Max",
-    "policies": [
-        {"type": "Pods", "value": 4, "periodSeconds": 15},
-        {"type": "Percent", "value": 100, "periodSeconds": 15},
-    ],
-}
-_DECLINE: Object = {
-    "stabilizationWindowSeconds": 300,
-    "selectPolicy": "Max",
-    "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}],
-}
-"""Rules without ``behavior`` (kubernetes/kubernetes v1.36.3, pkg/apis/autoscaling/v2/defaults.go)."""
 _ENGINES = {"vllm": "vLLM", "sglang": "SGLang"}
 """The engines that Kthena's router can reach."""
 
@@ -105,8 +92,8 @@ def _scaling(adopted: AdoptedWorkload) -> Iterator[Object]:
     policy = {
         "metrics": metrics,
         "behavior": {
-            "scaleUp": {"stablePolicy": _pace(behavior.get("scaleUp"), _GROWTH)},
-            "scaleDown": _pace(behavior.get("scaleDown"), _DECLINE),
+            "scaleUp": {"stablePolicy": _pace(behavior.get("scaleUp"), GROWTH)},
+            "scaleDown": _pace(behavior.get("scaleDown"), DECLINE),
         },
     }
     yield _new(POLICY.api_version, POLICY.kind, adopted, policy)

@@ -71,28 +71,7 @@ def find_variant(source: LoadedResource, library: Library, options: Options, fin
     if reason:
         raise findings.fail(path, reason, RuleId.REFERENCE_MISSING)
     _check_kind(resource, workload, options, findings)
-    if library.is_passed_through(namespace, name):
-        _check_passed_through(source, workload, path, options, findings)
-        return Variant(
-            source=source,
-            resource=resource,
-            namespace=namespace,
-            target=path,
-            item=item,
-            workload=workload,
-            options=options,
-            findings=findings,
-        )
-    # Warn only about explicit replicas: an expanded resource always has them, and its origin is another source.
-    written, spec = workload.origin.source, getattr(item.source.resource, "spec", None)
-    is_own = written is item.source
-    if not is_own or (spec is not None and "replicas" in spec.model_fields_set):
-        remedy = "; remove it" if is_own else ""
-        reason = f"has no effect: {source.title} owns the replicas{remedy}"
-        findings.problems.append(
-            written.problem("spec.replicas", reason, Severity.WARNING, rule=RuleId.FIELD_NO_EFFECT)
-        )
-    return Variant(
+    variant = Variant(
         source=source,
         resource=resource,
         namespace=namespace,
@@ -102,6 +81,19 @@ def find_variant(source: LoadedResource, library: Library, options: Options, fin
         options=options,
         findings=findings,
     )
+    if library.is_passed_through(namespace, name):
+        _check_passed_through(source, workload, path, options, findings)
+        return variant
+    # Warn only about explicit replicas: an expanded resource always has them, and its origin is another source.
+    written, spec = workload.origin.source, getattr(item.source.resource, "spec", None)
+    is_own = written is item.source
+    if not is_own or (spec is not None and "replicas" in spec.model_fields_set):
+        remedy = "; remove it" if is_own else ""
+        reason = f"has no effect: {source.title} owns the replicas{remedy}"
+        findings.problems.append(
+            written.problem("spec.replicas", reason, Severity.WARNING, rule=RuleId.FIELD_NO_EFFECT)
+        )
+    return variant
 
 
 def _check_kind(resource: VariantAutoscaling, workload: Workload, options: Options, findings: Findings) -> None:

@@ -3,25 +3,11 @@
 import json
 
 from ...contract.base import Json
-from ...fleet.autoscalers import Autoscaler
+from ...fleet.autoscalers import DECLINE, GROWTH, Autoscaler
 from ...fleet.objects import Object
 from .pods import quantity
 
 _PERCENT_OF_ALL = 100
-_GROWTH: Object = {
-    "stabilizationWindowSeconds": 0,
-    "selectPolicy": "Max",
-    "policies": [
-        {"type": "Pods", "value": 4, "periodSeconds": 15},
-        {"type": "Percent", "value": 100, "periodSeconds": 15},
-    ],
-}
-_DECLINE: Object = {
-    "stabilizationWindowSeconds": 300,
-    "selectPolicy": "Max",
-    "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}],
-}
-"""Rules without ``behavior`` (kubernetes/kubernetes v1.36.3, pkg/apis/autoscaling/v2/defaults.go)."""
 _DEFAULT_METRIC: Object = {
     "type": "Resource",
     "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}},
@@ -47,7 +33,7 @@ def comparable_autoscaler(scaler: Autoscaler) -> Object:
 def scaling_rules(rules: Object | None, *, grows: bool) -> Object:
     """Return the rules of one direction with the defaults of Kubernetes."""
     full = {
-        **(_GROWTH if grows else _DECLINE),
+        **(GROWTH if grows else DECLINE),
         **{key: value for key, value in (rules or {}).items() if value is not None},
     }
     return {**full, "policies": sorted(full["policies"], key=lambda policy: json.dumps(policy, sort_keys=True))}

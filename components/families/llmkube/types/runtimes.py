@@ -123,22 +123,6 @@ class TGIConfig(ApiModel):
     """Secret with the token of Hugging Face (core/v1 SecretKeySelector, in wire form)."""
 
 
-SPECULATION_TYPES = (
-    "none",
-    "disabled",
-    "mtp",
-    "draft",
-    "draft-simple",
-    "draft-eagle3",
-    "draft-mtp",
-    "draft-dflash",
-    "draft-dspark",
-    "ngram-simple",
-    "ngram-map-k",
-    "ngram-map-k4v",
-    "ngram-mod",
-    "ngram-cache",
-)
 DRAFT_TYPES = frozenset({"draft", "draft-simple", "draft-eagle3", "draft-dflash", "draft-dspark"})
 """Types that need the weights of a draft model."""
 
