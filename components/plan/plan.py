@@ -155,6 +155,8 @@ def plan(manifests: Manifests, environment: Environment = _ANYWHERE, running: Ru
 
 
 def _planned(manifests: Manifests, environment: Environment, running: RunningFleet) -> Plan:
+    # Render. Autoscalers that are written by hand come first: rendering attaches them to the workloads that they
+    # scale.
     scalers = _written_scalers(manifests, environment)
     unchanged = tuple(passed_workloads(manifests, environment))
     rendered = with_nodes(
@@ -170,11 +172,13 @@ def _planned(manifests: Manifests, environment: Environment, running: RunningFle
         running,
     )
     chain = metric_chain(rendered, environment.metrics, scalers.workloads if scalers else ())
+    # ScaledObjects replace HPAs before the fleet is adapted to the cloud and hardened. The rest reads this fleet.
     fleet = hardened(placed(with_scaled_objects(rendered, chain), environment), environment)
     memory = verdicts(fleet, environment.shapes)
     door = front_door(
         fleet, environment.door, environment.file, environment.balancing, _configuration(manifests, environment)
     )
+    # Check what needs no nodes.
     problems = [
         *manifests.problems,
         *running.problems,
@@ -208,6 +212,7 @@ def _planned(manifests: Manifests, environment: Environment, running: RunningFle
         *environment.shapes.problems,
         *environment.price_problems,
     ]
+    # Derive the nodes, and then what depends on them: starts, timeouts, prerequisites and monitoring.
     cloud_groups, cloud_problems = _cloud_nodes(fleet, environment)
     problems += cloud_problems
     starts = start_budgets(fleet, memory, environment, cloud_groups)
@@ -255,6 +260,7 @@ def _planned(manifests: Manifests, environment: Environment, running: RunningFle
         scaled=_scaled_objects(scalers, fleet),
         manifests=manifests,
     )
+    # Objects of other APIs are compared with all objects that are created for the models.
     passed = passed_through(manifests.others, environment, planned.objects)
     # PriorityClasses may also be among the objects of other APIs.
     preempting = preemptions(
@@ -272,6 +278,7 @@ def _planned(manifests: Manifests, environment: Environment, running: RunningFle
         *_check_images(fleet, passed.objects, needed, environment),
         *_check_reach(fleet, passed.objects, needed, environment),
     ]
+    # Ignore problems last, when all are known.
     scope = Scope(environment.ignore, environment.file, is_known=environment.cluster is not None)
     effective, ignored = without_ignored(
         problems, (*manifests.resources, *running.sources, *(item.source for item in unchanged)), scope
