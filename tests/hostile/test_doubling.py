@@ -22,6 +22,23 @@ def manifest(count: int, **container: Any) -> dict[str, Any]:
     return group(f"m{count}", workerTemplate={"spec": {"containers": [runner(**fields)]}})
 
 
+def booster(number: int) -> dict[str, Any]:
+    """Return a manifest that each later release of its API writes otherwise; all lines but one are alike."""
+    worker = {"image": "vllm/vllm-openai:v0.20.0", "config": {"max-model-len": 32768}}
+    backend = {"name": "a", "type": "vLLM", "modelURI": "hf://a/b", "minReplicas": 2, "maxReplicas": 2}
+    return {
+        "apiVersion": "workload.serving.volcano.sh/v1alpha1",
+        "kind": "ModelBooster",
+        "metadata": {"name": f"m{number}"},
+        "spec": {"backends": [{**backend, "workers": [worker]}]},
+    }
+
+
+COMMANDS = [
+    ("plan", "--stack", "none"),
+    ("migrate", "--to-family", "kthena", "--lossy"),
+    ("migrate", "--release", "kthena=v1.0.0", "--lossy"),
+]
 MUCH: dict[str, Callable[[int], list[dict[str, Any]]]] = {
     "documents": lambda count: [manifest(number) for number in range(count // 10)],
     "variables": lambda count: [
@@ -34,11 +51,12 @@ MUCH: dict[str, Callable[[int], list[dict[str, Any]]]] = {
         manifest(0, command=["sh", "-c", "\n".join(f"export A{n}=$A{n - 1}; vllm serve a/b" for n in range(count))])
     ],
     "unknown fields": lambda count: [{**manifest(0), **{f"specc{n}": n for n in range(count)}}],
+    "edited documents": lambda count: [booster(number) for number in range(count)],
     "a long text": lambda count: [manifest(0, args=["--model", "a\u202e" * 50 * count])],
 }
 
 
-@pytest.mark.parametrize("command", [("plan", "--stack", "none"), ("migrate", "--to-family", "kthena", "--lossy")])
+@pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("much", MUCH)
 def test_time_grows_linearly(
     much: str, command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
