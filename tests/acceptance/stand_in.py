@@ -166,7 +166,7 @@ def lock_content(pid: int, host: str = "") -> dict[str, Any]:
 
 def run_program(folder: Path, stack: str, settings: Settings) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Run the program; return its resources and what it exports."""
-    from workbench.engine.apply.ready import duration
+    from components.contract.texts.go_durations import seconds_of
     from workbench.engine.local import LocalEngine
     from workbench.engine.project import load_project
     from workbench.engine.values import masked
@@ -180,7 +180,7 @@ def run_program(folder: Path, stack: str, settings: Settings) -> tuple[list[dict
             "custom": n.registration.custom,
             "type": n.registration.type,
             "inputs": masked(n.inputs),
-            "customTimeouts": {verb: int(duration(text)) for verb, text in n.registration.timeouts.items()},
+            "customTimeouts": {verb: int(seconds_of(text)) for verb, text in n.registration.timeouts.items()},
         }
         for n in graph.nodes.values()
     ]

@@ -403,7 +403,11 @@ metadata: {name: chat}
 spec:
   template:
     spec:
-      containers: [{name: c, args: [--max-num-seqs=32], resources: {limits: {nvidia.com/gpu: 2}}}]
+      containers:
+        - name: c
+          image: vllm/vllm-openai:v0.9.0
+          args: [--max-num-seqs=32]
+          resources: {limits: {nvidia.com/gpu: 2}}
 """
 
 

@@ -14,8 +14,8 @@ from components.contract.documents.reader import YamlError, read_documents
 from components.families.migration import MigratedDocument, plain
 
 from ..errors import WorkbenchError
-from .source import Entry, Source, SourceMap
-from .writing import Head, Writer
+from .source import SourceDocuments, SourceEntry, SourceMap
+from .writing import Head, SourceWriter
 
 _STYLES = ((2, 0), (4, 2))
 """Indentation of lists below their key: of the items' content, and of the dashes."""
@@ -73,7 +73,7 @@ class _Part:
         self.text = text
         self.places = [_Place.of(value, path) for value in values]
         self._path = path
-        self._source: Source | None = None
+        self._source: SourceDocuments | None = None
 
     @property
     def documents(self) -> list[MigratedDocument]:
@@ -82,7 +82,7 @@ class _Part:
 
     def open(self) -> None:
         """Replace the values by those that know their place."""
-        self._source = Source(self.text)
+        self._source = SourceDocuments(self.text)
         for place, value in zip(self.places, self._source.values, strict=True):
             opened = _Place.of(value, self._path)
             place.value = value
@@ -105,7 +105,7 @@ class _Part:
             and all(one is other for one, other in zip(documents, place.documents, strict=True))
             for documents, place in zip(kept, self.places, strict=True)
         )
-        unedited = self._source is None or all(Writer(0, {}).is_unchanged(place.value) for place in self.places)
+        unedited = self._source is None or all(SourceWriter(0, {}).is_unchanged(place.value) for place in self.places)
         if same and unedited:
             if self._source is not None:
                 self._source.written.update(range(len(self._source.comments)))
@@ -136,7 +136,7 @@ class _Part:
             if number not in source.written:
                 yield documents[max(0, bisect_right(starts, start) - 1)], source.text[start:end].rstrip()
 
-    def _starts(self, source: Source) -> Iterator[int]:
+    def _starts(self, source: SourceDocuments) -> Iterator[int]:
         for place, value, start in zip(self.places, source.values, source.starts, strict=True):
             if isinstance(value, SourceMap) and "items" in value.entries and place.is_list:
                 items = next(entry for entry in value.original if entry.key == "items")
@@ -145,7 +145,7 @@ class _Part:
                 yield from [start] * len(place.documents)
 
     @staticmethod
-    def _item_starts(source: Source, items: Entry, count: int) -> Iterator[int]:
+    def _item_starts(source: SourceDocuments, items: SourceEntry, count: int) -> Iterator[int]:
         found = [entry.start for entry in source.entries if entry.parent is items]
         yield from (found + [items.start] * count)[:count]
 
@@ -242,17 +242,17 @@ def _written(values: list[Any], list_offset: int, heads: dict[int, Head]) -> lis
     """Return the lines of documents, which have these values when they are read again."""
     expected = repr([plain(value) for value in values])
     for expanding in (False, True):
-        writer = Writer(list_offset, heads, expanding=expanding)
+        writer = SourceWriter(list_offset, heads, expanding=expanding)
         lines = _documents(writer, values)
         if repr(_values(_joined(lines))) == expected:
             for source, numbers in writer.written.items():
                 source.written |= numbers
             return lines
     # A form that the writer does not know, such as explicit keys: its comments go above the object.
-    return _documents(Writer(list_offset, heads), [plain(value) for value in values], values)
+    return _documents(SourceWriter(list_offset, heads), [plain(value) for value in values], values)
 
 
-def _documents(writer: Writer, values: list[Any], owners: list[Any] | None = None) -> list[str | Head]:
+def _documents(writer: SourceWriter, values: list[Any], owners: list[Any] | None = None) -> list[str | Head]:
     lines: list[str | Head] = []
     for value, owner in zip(values, owners or values, strict=True):
         if lines:
@@ -276,7 +276,7 @@ def with_setting(text: str, key: str, values: Mapping[str, str]) -> str:
     Raises:
         YamlError: It is not valid YAML.
     """
-    (content,) = Source(text).values or [{}]
+    (content,) = SourceDocuments(text).values or [{}]
     content = {} if content is None else content
     if content.get("config") is None:
         content["config"] = {}

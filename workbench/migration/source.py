@@ -23,7 +23,7 @@ _MERGE = "<<"
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class SourceEntry:
     """A key with its value, or an item of a list, in a text.
 
     Attributes:
@@ -44,7 +44,7 @@ class Entry:
         below: Comments below it that are indented deeper than the next entry.
     """
 
-    source: "Source"
+    source: "SourceDocuments"
     key: str = ""
     key_text: str = ""
     scalar: Any = None
@@ -57,7 +57,7 @@ class Entry:
     is_block: bool = False
     has_alias: bool = False
     stop: int = 0
-    parent: "Entry | None" = None
+    parent: "SourceEntry | None" = None
     parent_end: int = 0
     above: list[str] = field(default_factory=list)
     beside: str = ""
@@ -74,7 +74,7 @@ class SourceText(str):
     """Text that knows its place."""
 
     __slots__ = ("entry",)
-    entry: Entry
+    entry: SourceEntry
 
     def __deepcopy__(self, _memo: object) -> "SourceText":
         return self
@@ -83,7 +83,7 @@ class SourceText(str):
 class SourceInt(int):
     """A number that knows its place."""
 
-    entry: Entry
+    entry: SourceEntry
 
     def __deepcopy__(self, _memo: object) -> "SourceInt":
         return self
@@ -92,7 +92,7 @@ class SourceInt(int):
 class SourceFloat(float):
     """A number that knows its place."""
 
-    entry: Entry
+    entry: SourceEntry
 
     def __deepcopy__(self, _memo: object) -> "SourceFloat":
         return self
@@ -112,9 +112,9 @@ class SourceMap(dict[str, Any]):
 
     def __init__(self, *values: Any, **named: Any) -> None:  # noqa: ANN401  those of a dict
         super().__init__(*values, **named)
-        self.entry: Entry | None = None
-        self.original: list[Entry] = []
-        self.entries: dict[str, Entry] = {}
+        self.entry: SourceEntry | None = None
+        self.original: list[SourceEntry] = []
+        self.entries: dict[str, SourceEntry] = {}
         self.merged: set[str] = set()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "SourceMap":
@@ -131,8 +131,8 @@ class SourceList(list[Any]):
 
     def __init__(self, *values: Any) -> None:  # noqa: ANN401  those of a list
         super().__init__(*values)
-        self.entry: Entry | None = None
-        self.original: list[Entry] = []
+        self.entry: SourceEntry | None = None
+        self.original: list[SourceEntry] = []
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "SourceList":
         copied = SourceList(copy.deepcopy(value, memo) for value in self)
@@ -140,7 +140,7 @@ class SourceList(list[Any]):
         return copied
 
 
-class Source:
+class SourceDocuments:
     """A text of YAML documents, with the values and the comments in it.
 
     Args:
@@ -165,8 +165,8 @@ class Source:
         self.starts: list[int] = []
         self.comments: list[tuple[int, int]] = []
         self.written: set[int] = set()
-        self.entries: list[Entry] = []
-        self.scalars: list[tuple[int, int, Entry | None]] = []
+        self.entries: list[SourceEntry] = []
+        self.scalars: list[tuple[int, int, SourceEntry | None]] = []
         self.kept: set[int] = set()
         lines = Lines(text)
         for node in compose(text, lines):
@@ -234,7 +234,7 @@ class Source:
             count, begin = count + 1, previous
         return count
 
-    def _beside(self, entry: Entry, number: int) -> None:
+    def _beside(self, entry: SourceEntry, number: int) -> None:
         start, end = self.comments[number]
         while entry.is_flow and entry.parent is not None and start >= entry.parent_end:
             entry = entry.parent
@@ -245,7 +245,7 @@ class Source:
             entry.beside = self.text[start - spaces : end]
         entry.comments.append(number)
 
-    def _between(self, last: Entry | None, after: Entry | None, run: list[tuple[int, int]]) -> None:
+    def _between(self, last: SourceEntry | None, after: SourceEntry | None, run: list[tuple[int, int]]) -> None:
         """Assign the comments between two entries, each on a line of its own."""
         above = False
         for number, column in run:
@@ -273,13 +273,13 @@ class Source:
 class _Builder:
     """Builds the values of one document."""
 
-    def __init__(self, source: Source, lines: Lines) -> None:
+    def __init__(self, source: SourceDocuments, lines: Lines) -> None:
         self._source = source
         self._reader = DocumentReader(lines)
         self._cursor = 0
         self._built: dict[int, Any] = {}
 
-    def build(self, node: Node, depth: int, entry: Entry | None) -> Any:  # noqa: ANN401  any value
+    def build(self, node: Node, depth: int, entry: SourceEntry | None) -> Any:  # noqa: ANN401  any value
         if id(node) in self._built:
             return self._alias(node, entry)
         start, end = int(node.start_mark.index), int(node.end_mark.index)
@@ -322,7 +322,7 @@ class _Builder:
             end -= 1
         return end
 
-    def _alias(self, node: Node, entry: Entry | None) -> Any:  # noqa: ANN401  any value
+    def _alias(self, node: Node, entry: SourceEntry | None) -> Any:  # noqa: ANN401  any value
         """Return a copy of a value that an alias refers to; its mark is that of the anchor."""
         if isinstance(node, CollectionNode):
             self._reader.spend(node, 0)
@@ -342,7 +342,7 @@ class _Builder:
             self._cursor = found.end()
         return value
 
-    def _map(self, node: MappingNode, depth: int, parent: Entry | None) -> SourceMap:
+    def _map(self, node: MappingNode, depth: int, parent: SourceEntry | None) -> SourceMap:
         result = SourceMap()
         merged: list[dict[str, Any]] = []
         for key_node, value_node in node.value:
@@ -370,7 +370,7 @@ class _Builder:
                     result.merged.add(key)
         return result
 
-    def _list(self, node: CollectionNode, depth: int, parent: Entry | None) -> SourceList:
+    def _list(self, node: CollectionNode, depth: int, parent: SourceEntry | None) -> SourceList:
         result = SourceList()
         for item in node.value:
             start = int(item.start_mark.index)
@@ -394,9 +394,9 @@ class _Builder:
         gap = _COMMENT.sub(lambda match: " " * len(match[0]), self._source.text[self._cursor : before])
         return self._cursor + max(0, gap.rfind("-"))
 
-    def _entry(self, owner: CollectionNode, parent: Entry | None, start: int) -> Entry:
+    def _entry(self, owner: CollectionNode, parent: SourceEntry | None, start: int) -> SourceEntry:
         source = self._source
-        entry = Entry(
+        entry = SourceEntry(
             source=source,
             start=start,
             column=start - source.line_start(start),
@@ -416,7 +416,7 @@ def plain_scalar(value: Any) -> Any:  # noqa: ANN401  any value
     return value
 
 
-def _placed(value: Any, entry: Entry | None) -> Any:  # noqa: ANN401  any value
+def _placed(value: Any, entry: SourceEntry | None) -> Any:  # noqa: ANN401  any value
     """Return a scalar that knows its place, if its type can."""
     if entry is None or isinstance(value, bool):
         return value

@@ -7,7 +7,7 @@ from typing import Any
 
 from components.contract.documents.writer import inline_text, quoted_text
 
-from .source import Entry, Source, SourceList, SourceMap
+from .source import SourceDocuments, SourceEntry, SourceList, SourceMap
 
 _FLOW_SIGNS = frozenset(",[]{}")
 _LONGEST_LINE = 120
@@ -27,7 +27,7 @@ class Head:
     comments: list[str] = field(default_factory=list)
 
 
-class Writer:
+class SourceWriter:
     """Writes documents in block style.
 
     Args:
@@ -46,7 +46,7 @@ class Writer:
         self._unchanged: dict[int, bool] = {}
         self._inline: dict[int, str | None] = {}
         self._out: list[str | Head] = []
-        self.written: dict[Source, set[int]] = {}
+        self.written: dict[SourceDocuments, set[int]] = {}
 
     def document(self, value: Any) -> list[str | Head]:  # noqa: ANN401  any YAML value
         """Return the lines of a document, and the places for comments among them."""
@@ -83,7 +83,7 @@ class Writer:
             self._entry(None, child, None, lead, indent)
             lead = indent
 
-    def _entry(self, key: str | None, child: Any, keyed: Entry | None, lead: str, indent: str) -> None:  # noqa: ANN401
+    def _entry(self, key: str | None, child: Any, keyed: SourceEntry | None, lead: str, indent: str) -> None:  # noqa: ANN401
         own = getattr(child, "entry", None)
         origins = [entry for entry in (keyed, own) if entry is not None]
         if own is keyed:
@@ -107,15 +107,15 @@ class Writer:
             self._write(start, child, own, keyed, beside, lead, indent)
         self._out += [f"{indent}{line}" if line else "" for line in below]
 
-    def _key(self, key: str, *entries: Entry | None) -> str:
+    def _key(self, key: str, *entries: SourceEntry | None) -> str:
         return next((entry.key_text for entry in entries if entry is not None and entry.key == key), quoted_text(key))
 
     def _write(
         self,
         start: str,
         child: Any,  # noqa: ANN401  any YAML value
-        own: Entry | None,
-        keyed: Entry | None,
+        own: SourceEntry | None,
+        keyed: SourceEntry | None,
         beside: str,
         lead: str,
         indent: str,
@@ -143,7 +143,7 @@ class Writer:
         inner = f"{indent}{' ' * step}"
         self._collection(child, inner, inner)
 
-    def _step(self, entry: Entry, usual: int) -> int:
+    def _step(self, entry: SourceEntry, usual: int) -> int:
         """Return how far the value of an entry is indented in its text."""
         if not entry.is_block:
             return usual
@@ -151,7 +151,9 @@ class Writer:
         step = entry.value_start - source.line_start(entry.value_start) - entry.column
         return step if 0 <= step <= 8 else usual
 
-    def _comments(self, origins: Iterable[Entry], copied: Entry | None) -> tuple[list[str], str, list[str]]:
+    def _comments(
+        self, origins: Iterable[SourceEntry], copied: SourceEntry | None
+    ) -> tuple[list[str], str, list[str]]:
         """Return the comments above, beside and below an entry, without those of the text that is copied."""
         above: list[str] = []
         below: list[str] = []
@@ -168,7 +170,7 @@ class Writer:
             self.written.setdefault(entry.source, set()).update(entry.comments)
         return above, beside, below
 
-    def _copied(self, child: Any, keyed: Entry | None, own: Entry | None) -> Entry | None:  # noqa: ANN401
+    def _copied(self, child: Any, keyed: SourceEntry | None, own: SourceEntry | None) -> SourceEntry | None:  # noqa: ANN401
         """Return the entry whose text the value still has."""
         if own is not None:
             return own if self._is_unchanged(child) else None
@@ -217,7 +219,7 @@ class Writer:
                 return False
         return True
 
-    def _copy(self, entry: Entry, key: str | None, lead: str, indent: str) -> None:
+    def _copy(self, entry: SourceEntry, key: str | None, lead: str, indent: str) -> None:
         """Copy the lines of an entry."""
         source = entry.source
         body = source.text[entry.start : entry.stop]
@@ -263,7 +265,7 @@ class Writer:
         parts = []
         named = value.items() if isinstance(value, Mapping) else [(None, item) for item in value]
         keyed = value.entries if isinstance(value, SourceMap) else {}
-        origins: list[Entry] = []
+        origins: list[SourceEntry] = []
         for key, child in named:
             own = getattr(child, "entry", None)
             for entry in (keyed.get(key) if key is not None else None, own):
@@ -290,7 +292,7 @@ class Writer:
         return f"{{{joined}}}" if isinstance(value, Mapping) else f"[{joined}]"
 
 
-def _is_same(child: Any, entry: Entry) -> bool:  # noqa: ANN401  a scalar
+def _is_same(child: Any, entry: SourceEntry) -> bool:  # noqa: ANN401  a scalar
     """Return whether a scalar is the one that was read at an entry."""
     # True is 1 in Python, and 1.0 is 1.
     is_same_type = isinstance(child, bool) is isinstance(entry.scalar, bool) and (

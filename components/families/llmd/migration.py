@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
+from ...engines.command_line import command_line_of
+from ...engines.settings import Setting
 from ...performance.sizing.accelerators import known_accelerator
 from ...performance.sizing.reference import reference_profiles
 from ..migration import Batch, Fields, MigratedDocument, ReleaseStep, inserted, plain, renamed
@@ -21,8 +23,6 @@ from .types import DEFAULT_BOUNDS
 
 _KIND = "VariantAutoscaling"
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
-_BATCH = re.compile(r"--max-num-seqs[= ]([1-9][0-9]{0,5})\b")
-"""The flag of vLLM with the requests that a replica works on at once."""
 _PLACEHOLDER = {"name": CLASSES, "key": "premium.yaml"}
 """A reference to a service class, as in upstream's samples: nothing reads it."""
 _API_VERSIONS = {"Deployment": "apps/v1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1"}
@@ -177,7 +177,7 @@ def _derive_profile(batch: Batch, document: MigratedDocument, spec: Fields) -> N
     containers = list(_containers(batch, document))
     count = sum(_gpus(container) for container in containers)
     profile = next((each for each in published if each.count == count), published[0])
-    size = next((match[1] for text in map(_arguments, containers) for match in [_BATCH.search(text)] if match), "")
+    sizes = (command_line_of(container).number_of(Setting.CONCURRENCY) for container in containers)
     entry = {
         "acc": name,
         "accCount": count or profile.count,
@@ -185,7 +185,7 @@ def _derive_profile(batch: Batch, document: MigratedDocument, spec: Fields) -> N
             "decodeParms": {"alpha": str(profile.alpha), "beta": str(profile.beta)},
             "prefillParms": {"gamma": "0", "delta": "0"},
         },
-        "maxBatchSize": int(size) if size else profile.batch,
+        "maxBatchSize": next(filter(None, sizes), profile.batch),
     }
     spec["modelProfile"] = {"accelerators": [entry]}
     reason = "is required up to v0.0.4: published figures of the model are written, which are rough; measure them"
@@ -207,11 +207,6 @@ def _gpus(container: Fields) -> int:
     limits = _at(container, "resources", "limits") or {}
     counts = [str(count) for name, count in limits.items() if str(name).endswith("/gpu")]
     return sum(int(count) for count in counts if count.isdecimal())
-
-
-def _arguments(container: Fields) -> str:
-    words = [word for field in ("command", "args") for word in container.get(field) or ()]
-    return " ".join(map(str, words))
 
 
 def _without_class(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
