@@ -15,6 +15,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
+from components.contract.problems import field_path
 from components.fleet.objects import Object
 from tests.adopting import support
 from tests.cluster.waiting import eventually
@@ -371,9 +372,8 @@ def changed(before: Any, after: Any, path: Steps = ()) -> Iterator[Steps]:
 
 def near(text: str, path: Steps) -> bool:
     """Whether a reported field is an edited one, or below or above it."""
-    edited = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
-    plain = text.replace("[edited", ".edited").replace('"', "").rstrip("]")
-    return any(one.startswith(other) for one, other in ((plain, edited), (edited, plain)))
+    edited = field_path(path)
+    return text.startswith(edited) or edited.startswith(text)
 
 
 @pytest.fixture(scope="module")

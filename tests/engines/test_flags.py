@@ -42,7 +42,7 @@ def spans(flag: Flag) -> list[VersionSpan]:
 
 
 def test_the_engines_are_those_of_the_catalog() -> None:
-    assert set(ENGINES) == {"llamacpp", "sglang", "tgi", "vllm"} < set(engines())
+    assert set(ENGINES) == {"llamacpp", "sglang", "tei", "tgi", "vllm"} < set(engines())
     assert flags_of("ollama") is None
 
 

@@ -147,13 +147,17 @@ def differences_of(
     changes = written
     if view.applied:
         applied, compared = _comparable(view.applied), _comparable(stored)
-        found = (*_changed(applied, compared, ()), *_removed(compared, applied, ()))
-        # What the server would assign because of another change, such as a port of nodes, is not a change of its own.
-        changes = {
-            path: (path, before, after)
-            for path, before, after in found
-            if after is not ABSENT or _at(planned, _planned_path(path, applied, planned)) is not ABSENT
-        }
+        changes = {}
+        for path, before, after in (*_changed(applied, compared, ()), *_removed(compared, applied, ())):
+            if after is ABSENT:
+                place = _planned_path(path, applied, planned)
+                # What the server would assign because of another change, such as a port of nodes, is not a change of
+                # its own.
+                if _at(planned, place) is ABSENT:
+                    continue
+                # An item that is missing has its place in the plan: an apply appends it to the items of others.
+                path = (*path[:-1], place[-1])
+            changes[path] = (path, before, after)
     owners = dict.fromkeys(written.keys() - changes.keys(), WEBHOOK)
     added: dict[Path, _Changed] = {}
     if any(_is_planner(entry) for entry in entries):
@@ -163,7 +167,11 @@ def differences_of(
             for path in added.keys() - changes.keys() - written.keys()
             if is_controller((writer := _writer(path, stored, entries)).manager)
         }
-    changes = added | written | changes
+    missing = written | changes
+    changes = added | missing
+    for path in added.keys() & missing.keys():
+        if missing[path][2] is ABSENT:  # another item is in its place
+            changes[path] = (path, missing[path][1], added[path][2])
     for path in [path for path in changes if path[-1:] == _ACCOUNT[1:]]:
         if (*path[:-1], *_ACCOUNT[:1]) in changes:
             del changes[path]  # the deprecated name of the other field

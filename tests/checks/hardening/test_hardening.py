@@ -138,7 +138,7 @@ def test_every_shipped_image_is_in_the_table_with_a_reason() -> None:
     assert (
         set(image_users())
         == {*shipped_names(), *loaders}
-        == {*(name for name, engine in engines().items() if engine.images), *loaders}
+        == {*(name for name, engine in engines().items() if engine.current_image), *loaders}
     )
     for edition in Edition:
         for name in shipped_names():
