@@ -60,7 +60,7 @@ def answers(each: Exposition, *requests: tuple[int, int], copies: int = 1) -> li
     return [each.text(dict(zip(each.gauges, numbers, strict=True)), copies) for numbers in requests]
 
 
-WITHOUT_GAUGES = ("ollama", "tensorrt-llm", "personaplex", "")
+WITHOUT_GAUGES = ("ollama", "tei", "tensorrt-llm", "personaplex", "")
 
 
 class Server:
