@@ -400,6 +400,9 @@ def test_an_edit_is_found_once_with_its_writer_and_undone(
         except KubeError:
             continue  # not an edit that the API server accepts
         edited = [*changed(comparable(before), comparable(after))]
+        parents = [path[:-1] for path in edited]
+        # A volume without its source gets an emptyDir of the API server, which is not a change of its own.
+        edited = [path for path in edited if path[-1] != "emptyDir" or parents.count(path[:-1]) == 1]
         if edited:
             break
     else:
