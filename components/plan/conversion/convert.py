@@ -1,10 +1,11 @@
 """Convert resources to the kinds of another family, and prove that the same pods run afterwards."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from ...contract.base import Json
-from ...contract.load import LoadedResource, Manifests
+from ...contract.load import LoadedResource
 from ...contract.problems import Problem, did_you_mean, errors
 from ...families import FAMILIES, member_of, objects
 from ...families.adoption import AdoptedWorkload, Adopting
@@ -22,6 +23,9 @@ from .pods import Ownership, comparable_pods, device_tolerations, leader_and_wor
 from .scaling import comparable_autoscaler
 
 _DEFAULTS = Options()
+_T = TypeVar("_T")
+Scalers = Mapping[Key, Autoscaler]
+"""Autoscalers by kind, namespace and name of what they scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,7 @@ def convert_family(
     is_own = _owner_labels()
     target_options = options.of_family(family)
     adopted = {id(item.source): item for item in bare.rendered if item.workloads}
+    scalers = _scalers_of(bare)
     documents: dict[int, tuple[Object, ...]] = {}
     for source in leaves:
         item = adopted.get(id(source))
@@ -113,7 +118,7 @@ def convert_family(
             documents[id(source)] = tuple(
                 body
                 for workload in item.workloads
-                for body in target.adopt(_adopted(item, workload, bare, ownership, target_options), options)
+                for body in target.adopt(_adopted(item, workload, scalers, ownership, target_options), options)
             )
     # A resource for which the other family has no manifest stays as it is.
     left = {id(source) for source in leaves if documents.get(id(source))}
@@ -122,16 +127,10 @@ def convert_family(
     manifests = objects(unique_documents(documents.values()))
     after = render_fleet((*staying, *manifests.resources), options, unread=manifests.problems)
     ownership = Ownership(is_own, target.own_variables)
+    old = _Rendering(before, lambda source: id(source), ())
+    new = _Rendering(after, _key, manifests.problems)
     converted = tuple(
-        _compared(
-            source,
-            documents[id(source)],
-            before=before,
-            after=after,
-            manifests=manifests,
-            ownership=ownership,
-            options=options,
-        )
+        _compared(source, documents[id(source)], old, new, ownership, options)
         for source in leaves
         if id(source) in documents
     )
@@ -201,7 +200,7 @@ def _owner_labels() -> Callable[[str], bool]:
 
 
 def _adopted(
-    item: Rendered, workload: Workload, fleet: Fleet, ownership: Ownership, options: Options
+    item: Rendered, workload: Workload, scalers: Scalers, ownership: Ownership, options: Options
 ) -> AdoptedWorkload:
     def own(template: Object) -> Object:
         bare = without_owner(template, workload, ownership)
@@ -220,40 +219,85 @@ def _adopted(
         worker=own(worker.body) if worker else None,
         update=workload.shape.update_of(workload.body),
         endpoint=next(iter(item.endpoints), None),
-        autoscaler=_autoscaler_of(workload, fleet),
+        autoscaler=_scaler_of(workload, scalers),
     )
 
 
-def _autoscaler_of(workload: Workload, fleet: Fleet) -> Autoscaler | None:
-    key = (workload.kind, workload.namespace, workload.name)
-    return next((scaler for _, scaler in fleet.autoscalers if scaler.target == key), None)
+def _scalers_of(fleet: Fleet) -> Scalers:
+    """Return the autoscalers of a fleet by the workloads that they scale."""
+    scalers: dict[Key, Autoscaler] = {}
+    for _, scaler in fleet.autoscalers:
+        scalers.setdefault(scaler.target, scaler)
+    return scalers
+
+
+def _scaler_of(workload: Workload, scalers: Scalers) -> Autoscaler | None:
+    return scalers.get((workload.kind, workload.namespace, workload.name))
 
 
 # Comparing both renderings
 
 
+class _Rendering:
+    """A rendered fleet, with what belongs to a resource found without reading all others.
+
+    Args:
+        fleet: The fleet.
+        key: Returns what a resource is found by.
+        problems: Problems of its manifests, in addition to those of the fleet.
+    """
+
+    def __init__(self, fleet: Fleet, key: Callable[[LoadedResource], Hashable], problems: Iterable[Problem]) -> None:
+        self.scalers = _scalers_of(fleet)
+        self._items = _grouped(fleet.rendered, lambda item: key(item.source))
+        self._errors = _grouped(errors((*problems, *fleet.problems)), lambda problem: (problem.kind, problem.name))
+
+    def items(self, keys: Iterable[Hashable]) -> list[Rendered]:
+        """Return what the resources with some keys are rendered to."""
+        return _in_order(self._items, keys)
+
+    def errors(self, names: Iterable[tuple[str, str]]) -> list[Problem]:
+        """Return the errors of resources with some kinds and names."""
+        return _in_order(self._errors, names)
+
+
+def _grouped(items: Iterable[_T], key: Callable[[_T], Hashable]) -> dict[Hashable, dict[int, _T]]:
+    """Return items by a key, each with its position."""
+    groups: dict[Hashable, dict[int, _T]] = {}
+    for position, item in enumerate(items):
+        groups.setdefault(key(item), {})[position] = item
+    return groups
+
+
+def _in_order(groups: Mapping[Hashable, Mapping[int, _T]], keys: Iterable[Hashable]) -> list[_T]:
+    """Return the items of some groups by their positions."""
+    found: dict[int, _T] = {}
+    for key in keys:
+        found.update(groups.get(key, {}))
+    return [found[position] for position in sorted(found)]
+
+
 def _compared(
     source: LoadedResource,
     documents: tuple[Object, ...],
-    before: Fleet,
-    after: Fleet,
-    manifests: Manifests,
+    before: _Rendering,
+    after: _Rendering,
     ownership: Ownership,
     options: Options,
 ) -> Replacement:
-    keys = {key_of(body) for body in documents}
-    old = [item for item in before.rendered if item.source is source]
-    new = [item for item in after.rendered if _key(item.source) in keys]
-    wrong = [
-        Mismatch("problems", None, f"{problem.kind}/{problem.name}: {problem.path}: {problem.reason}")
-        for problem in errors((*manifests.problems, *after.problems))
-        if (problem.kind, problem.name) in {(kind, name) for kind, _, name in keys}
-    ]
     if not documents:
         reason = "none of the family's kinds can express it"
         return Replacement(source, (), (Mismatch("", source.title, reason),))
+    keys = [key_of(body) for body in documents]
+    old, new = before.items([id(source)]), after.items(keys)
+    wrong = [
+        Mismatch("problems", None, f"{problem.kind}/{problem.name}: {problem.path}: {problem.reason}")
+        for problem in after.errors((kind, name) for kind, _, name in keys)
+    ]
     selected = options.overrides.node_selector
-    changed = differences(_comparable(old, before, ownership, selected), _comparable(new, after, ownership, selected))
+    changed = differences(
+        _comparable(old, before.scalers, ownership, selected), _comparable(new, after.scalers, ownership, selected)
+    )
     around = differences(_surroundings(old), _surroundings(new))
     return Replacement(source, documents, (*wrong, *changed), tuple(around))
 
@@ -262,12 +306,14 @@ def _key(source: LoadedResource) -> Key:
     return source.resource.kind, source.resource.metadata.namespace or "", source.name
 
 
-def _comparable(items: Sequence[Rendered], fleet: Fleet, ownership: Ownership, selected: Mapping[str, str]) -> Object:
+def _comparable(
+    items: Sequence[Rendered], scalers: Scalers, ownership: Ownership, selected: Mapping[str, str]
+) -> Object:
     """Return everything about pods, endpoints and autoscalers that a conversion must keep.
 
     Args:
         items: What a resource, or what replaces it, is rendered to.
-        fleet: All that is rendered.
+        scalers: The autoscalers of all that is rendered.
         ownership: What belongs to controllers.
         selected: Labels of the nodes of all pods of the environment.
     """
@@ -280,7 +326,7 @@ def _comparable(items: Sequence[Rendered], fleet: Fleet, ownership: Ownership, s
                 "size": workload.size,
                 "pods": comparable_pods(workload, ownership),
                 "nodes": [_nodes(demand, selected) for demand in workload.pods],
-                "autoscaler": comparable_autoscaler(scaler) if (scaler := _autoscaler_of(workload, fleet)) else None,
+                "autoscaler": comparable_autoscaler(scaler) if (scaler := _scaler_of(workload, scalers)) else None,
                 **_group_settings(workload),
             }
             for workload in workloads
