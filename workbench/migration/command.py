@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from components.contract.documents.reader import YamlError, read_documents
+from components.contract.documents.reader import read_documents
 from components.contract.texts.printable import printable, printable_lines
 from components.contract.texts.secrets import masked_text, quoted_texts
 from toolkit.printing import pluralize
@@ -140,11 +140,7 @@ def _diff(path: Path, old: str, new: str) -> Iterator[str]:
     if before == after:
         return
     name = path.as_posix().lstrip("/")
-    try:
-        documents = [*read_documents(old), *read_documents(new)]
-    except YamlError as error:
-        # A stack file that Pulumi reads, such as one that is nested deeper than any setting.
-        raise WorkbenchError(printable(f"{path}:{error.line}: {error.reason}")) from None
+    documents = [*read_documents(old), *read_documents(new)]
     secrets = frozenset[str]().union(*(quoted_texts(document.value) for document in documents))
     for line in (f"--- a/{name}\n", f"+++ b/{name}\n", *unified_lines(before, after)):
         shown = printable_lines(masked_text(line, secrets))

@@ -11,6 +11,7 @@ from yaml.nodes import CollectionNode, Node, SequenceNode
 
 from components.contract.collection import paused_collection
 from components.contract.documents.reader import YamlError, read_documents
+from components.contract.texts.printable import printable
 from components.families.migration import MigratedDocument, plain
 
 from ..errors import WorkbenchError
@@ -270,13 +271,16 @@ def _joined(lines: Iterable[str | Head]) -> str:
     return "".join(texts)
 
 
-def with_setting(text: str, key: str, values: Mapping[str, str]) -> str:
+def with_setting(path: Path, text: str, key: str, values: Mapping[str, str]) -> str:
     """Return the text of a stack file with entries added to a setting that is a map, or changed in it.
 
     Raises:
-        YamlError: It is not valid YAML.
+        WorkbenchError: It is not valid YAML, or nested deeper than any setting, though Pulumi may read it.
     """
-    (content,) = SourceDocuments(text).values or [{}]
+    try:
+        (content,) = SourceDocuments(text).values or [{}]
+    except YamlError as error:
+        raise WorkbenchError(printable(f"{path}:{error.line}: {error.reason}")) from None
     content = {} if content is None else content
     if content.get("config") is None:
         content["config"] = {}

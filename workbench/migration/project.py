@@ -112,5 +112,5 @@ class MigratedProject:
         texts = {}
         for project in self._stacks:
             path = self._folder / f"Pulumi.{project.stack}.yaml"
-            texts[path] = with_setting(text_of(path), project.key(_RELEASES), releases)
+            texts[path] = with_setting(path, text_of(path), project.key(_RELEASES), releases)
         return texts
