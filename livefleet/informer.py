@@ -32,6 +32,8 @@ class Informer:
         """By ``namespace/name``, or by name if the kind is not namespaced."""
         self.synced = asyncio.Event()
         """Set after the initial list."""
+        self.relisting = False
+        """Whether handlers receive the difference of two lists: nobody saw how it came about."""
         self.handlers: list[ChangeHandler] = []
         """Called in the event loop after each change."""
         self._resource = (kube, api_version, kind)
@@ -53,6 +55,7 @@ class Informer:
                     return
 
     def _apply(self, step: WatchStep) -> None:
+        self.relisting = step.relisted
         current = {key_of(obj): obj for obj in step.objects}
         deleted = [key_of(step.deleted)] if step.deleted else []
         if step.relisted:

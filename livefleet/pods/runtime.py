@@ -24,7 +24,7 @@ from .serving import Engine, ServingPod
 Json = dict[str, Any]
 _LOG = logging.getLogger(__name__)
 _GRACE_SECONDS = 30.0
-"""Grace period of a pod that is not terminating but no longer in the fleet: the default of Kubernetes."""
+"""Grace period of a pod that names none: the default of Kubernetes."""
 _OWNER_SECONDS = 2.0
 _ROUTER = "router"
 _OWN_PATHS = ("/metrics", "/health", "/healthz", "/readyz")
@@ -222,10 +222,16 @@ class PodRuntime:
         await serving.open(self._hub)
 
     def _deleted(self, pod: Json) -> None:
-        """Handle the deletion of a pod: it was killed, unless it was terminating before."""
+        """Handle the deletion of a pod: it was killed, unless it was terminating before.
+
+        If nothing was watched when it was deleted, it terminates now, as kubelet ends such a pod
+        (kubernetes/kubernetes v1.36.3, pkg/kubelet/pod_workers.go, calculateEffectiveGracePeriod).
+        """
         self._cancel_start(pod["metadata"]["uid"])
         serving = self.serving.get(pod["metadata"]["uid"])
-        if serving and not serving.terminating:
+        if serving and not serving.terminating and self._cluster.pods.relisting:
+            self._drain(serving, pod)
+        elif serving and not serving.terminating:
             serving.kill("it is gone, and was not terminating")
         if serving and serving.ended:
             self._run_in_background(self._forget(serving))
@@ -253,7 +259,8 @@ class PodRuntime:
 
     def _drain(self, serving: ServingPod, pod: Json) -> None:
         async def drain() -> None:
-            grace = pod["metadata"].get("deletionGracePeriodSeconds", _GRACE_SECONDS)
+            usual = pod["spec"].get("terminationGracePeriodSeconds", _GRACE_SECONDS)
+            grace = pod["metadata"].get("deletionGracePeriodSeconds", usual)
             finishing = serving.live.workload.finishing
             await serving.drain(grace if finishing is None else min(grace, finishing))
             await self._forget(serving)

@@ -8,7 +8,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from http.client import RemoteDisconnected
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,6 +19,7 @@ from livefleet.pods.cluster import LiveCluster
 from tests.livefleet.pods.stand import MANAGER, ZONE, Stand, asked, deployment, slower
 from tests.monitoring.programs.daemon import eventually
 from toolkit.errors import UserError
+from toolkit.kube import Kube, KubeError
 
 LONG = 100_000
 """Tokens of an answer that does not end within a test."""
@@ -128,6 +129,27 @@ def test_a_spot_node_ends_its_pods_before_it_goes(stand: Stand, monkeypatch: pyt
         )
         eventually(lambda: stand.ready() == 1, "a Ready pod elsewhere")
         assert stand.pods()[0]["spec"]["nodeName"] != node
+
+
+def test_a_pod_that_ends_while_nothing_watches_finishes_what_it_runs(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each watch fails, so that only lists show changes: between two of them, the pod is deleted and gone."""
+
+    def fails(*_: object) -> NoReturn:
+        raise KubeError(http.HTTPStatus.INTERNAL_SERVER_ERROR, "InternalError", "no watch")
+
+    monkeypatch.setattr(serving, "LINGER_SECONDS", 0.5)
+    monkeypatch.setattr(Kube, "watch", fails)
+    with stand.playing(stand.fleet(stand.workload(), groups=(stand.group("gpu", nodes=1, least=1),))):
+        stand.deploy()
+        eventually(lambda: stand.ready() == 1, "a Ready pod")
+        with ThreadPoolExecutor(1) as pool:
+            sent = pool.submit(stand.ask, "demo", 300)
+            eventually(lambda: stand.control.state().models[0].running == 1, "a request that runs")
+            stand.scale("demo", 0)
+            assert sent.result(30)[0] == 200
+        eventually(lambda: not stand.backends(), "no backend")
 
 
 def test_a_zone_is_gone_and_no_node_comes_there(stand: Stand) -> None:
