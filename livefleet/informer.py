@@ -33,7 +33,7 @@ class Informer:
         self.synced = asyncio.Event()
         """Set after the initial list."""
         self.relisting = False
-        """Whether handlers receive the difference of two lists: nobody saw how it came about."""
+        """Whether the changes that handlers receive were found by comparing lists, instead of watched."""
         self.handlers: list[ChangeHandler] = []
         """Called in the event loop after each change."""
         self._resource = (kube, api_version, kind)
