@@ -1,7 +1,8 @@
 """The result of rendering: plain data, computed before anything is registered with Pulumi."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from ..contract.load import LoadedResource
 from ..contract.problems import Problem
@@ -11,6 +12,8 @@ from .endpoints import Endpoint
 from .objects import Key, Object
 from .timeouts import Timeouts, Waits
 from .workloads import Workload
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,21 +103,32 @@ class Fleet:
         return next((w for _, w in self.workloads if (w.kind, w.namespace, w.name) == key), None)
 
 
-class ServingIndex:
-    """The workloads of a fleet by the keys with which endpoints refer to them, so that a lookup reads no others."""
+class KeyedIndex(Generic[_T]):
+    """Items by their keys, so that a lookup does not read all other items.
 
-    def __init__(self, fleet: Fleet) -> None:
-        self._by_key: dict[tuple[str, str], dict[int, Workload]] = {}
-        for position, (_, workload) in enumerate(fleet.workloads):
-            for key in workload.backend_keys:
-                self._by_key.setdefault(key, {})[position] = workload
+    Args:
+        items: Each item with its keys.
+    """
 
-    def of_keys(self, keys: Iterable[tuple[str, str]]) -> list[Workload]:
-        """Return the workloads with one of some keys, in the order of the fleet."""
-        found: dict[int, Workload] = {}
+    def __init__(self, items: Iterable[tuple[Iterable[Hashable], _T]]) -> None:
+        self._by_key: dict[Hashable, dict[int, _T]] = {}
+        for position, (keys, item) in enumerate(items):
+            for key in keys:
+                self._by_key.setdefault(key, {})[position] = item
+
+    def of_keys(self, keys: Iterable[Hashable]) -> list[_T]:
+        """Return the items with at least one of the keys, in their original order."""
+        found: dict[int, _T] = {}
         for key in keys:
             found |= self._by_key.get(key, {})
         return [found[position] for position in sorted(found)]
+
+
+class ServingIndex(KeyedIndex[Workload]):
+    """The workloads of a fleet by the keys with which endpoints refer to them."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        super().__init__((workload.backend_keys, workload) for _, workload in fleet.workloads)
 
     def of_resource(self, item: Rendered) -> Sequence[Workload]:
         """Return the workloads of a resource; of one that only routes, those that its endpoints select."""

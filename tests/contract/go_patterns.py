@@ -63,7 +63,7 @@ def main() -> None:
         patterns = random_patterns(int(sys.argv[1]), seed=2)
         pairs = zip(patterns, verdicts_of_go(patterns), strict=True)
         differences = [pattern for pattern, accepted in pairs if (pattern_error(pattern) is None) != accepted]
-        print(f"{len(patterns)} patterns, {len(differences)} differences: {differences[:20]}")  # noqa: T201  for whoever runs it
+        print(f"{len(patterns)} patterns, {len(differences)} differences: {differences[:20]}")  # noqa: T201  the result of the command
         return
     patterns = random_patterns(400, seed=1)
     rows = [[pattern, accepted] for pattern, accepted in zip(patterns, verdicts_of_go(patterns), strict=True)]

@@ -83,8 +83,8 @@ class ToCli:
     def _import(self, graph: ResourceGraph) -> None:
         """Import what the stack adopts, as it is: the first update would compare objects with every default.
 
-        What is imported from a cloud is protected until the update, which declares that it is retained: whoever
-        answers no to the update must not lose nodes by a later `pulumi destroy`.
+        Imported cloud resources are protected until the update, which declares that they are retained. Otherwise a
+        user who answers no to the update would lose nodes with a later `pulumi destroy`.
 
         Raises:
             WorkbenchError: the CLI cannot import something, such as a node group without credentials.

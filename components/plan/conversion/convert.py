@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from ...contract.base import Json
 from ...contract.load import LoadedResource
@@ -15,7 +14,7 @@ from ...fleet.demand import PodDemand
 from ...fleet.endpoints import Endpoint
 from ...fleet.objects import LWS_LABEL, Key, Object, key_of
 from ...fleet.options import Options, PodOverrides
-from ...fleet.rendered import Fleet, Rendered
+from ...fleet.rendered import Fleet, KeyedIndex, Rendered
 from ...fleet.workloads import Workload
 from ..rendering import render_fleet
 from .differences import Mismatch, differences
@@ -23,7 +22,6 @@ from .pods import Ownership, comparable_pods, device_tolerations, leader_and_wor
 from .scaling import comparable_autoscaler
 
 _DEFAULTS = Options()
-_T = TypeVar("_T")
 Scalers = Mapping[Key, Autoscaler]
 """Autoscalers by kind, namespace and name of what they scale."""
 
@@ -249,32 +247,18 @@ class _Rendering:
 
     def __init__(self, fleet: Fleet, key: Callable[[LoadedResource], Hashable], problems: Iterable[Problem]) -> None:
         self.scalers = _scalers_of(fleet)
-        self._items = _grouped(fleet.rendered, lambda item: key(item.source))
-        self._errors = _grouped(errors((*problems, *fleet.problems)), lambda problem: (problem.kind, problem.name))
+        self._items = KeyedIndex(([key(item.source)], item) for item in fleet.rendered)
+        self._errors = KeyedIndex(
+            ([(problem.kind, problem.name)], problem) for problem in errors((*problems, *fleet.problems))
+        )
 
     def items(self, keys: Iterable[Hashable]) -> list[Rendered]:
         """Return what the resources with some keys are rendered to."""
-        return _in_order(self._items, keys)
+        return self._items.of_keys(keys)
 
     def errors(self, names: Iterable[tuple[str, str]]) -> list[Problem]:
         """Return the errors of resources with some kinds and names."""
-        return _in_order(self._errors, names)
-
-
-def _grouped(items: Iterable[_T], key: Callable[[_T], Hashable]) -> dict[Hashable, dict[int, _T]]:
-    """Return items by a key, each with its position."""
-    groups: dict[Hashable, dict[int, _T]] = {}
-    for position, item in enumerate(items):
-        groups.setdefault(key(item), {})[position] = item
-    return groups
-
-
-def _in_order(groups: Mapping[Hashable, Mapping[int, _T]], keys: Iterable[Hashable]) -> list[_T]:
-    """Return the items of some groups by their positions."""
-    found: dict[int, _T] = {}
-    for key in keys:
-        found.update(groups.get(key, {}))
-    return [found[position] for position in sorted(found)]
+        return self._errors.of_keys(names)
 
 
 def _compared(

@@ -86,7 +86,7 @@ def test_kubelet_and_system_need_their_share(cpu: str, memory: str, words: str) 
 @pytest.mark.parametrize(
     ("instance_type", "need", "cpu", "advised"),
     [
-        # A type has what is asked, with everything else that the pod requests.
+        # One type offers everything that the pod requests.
         ("m7i.2xlarge", {"nvidia.com/gpu": 1}, "1", "choose another INSTANCE-TYPE"),
         ("g5.2xlarge", {"aws.amazon.com/neuron": 1}, "1", "choose another INSTANCE-TYPE"),
         ("g5.2xlarge", {"nvidia.com/gpu": 4}, "1", "choose an INSTANCE-TYPE with more"),
