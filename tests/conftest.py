@@ -41,6 +41,8 @@ _PLANES = pytest.StashKey[dict[Path, set[pytest.FixtureDef[Any]]]]()
 """The fixtures of control planes that the tests of each file use."""
 _SHARD = "INFERENCE_PLATFORM_SHARD"
 """Which part of the files to run, such as ``2/3``: CI runs each part on a machine of its own."""
+_PACED = tuple(Path(__file__).parent / name for name in ("livefleet", "monitoring"))
+"""Folders whose tests wait for programs: Envoy, Prometheus, simulated kubelets and engines."""
 _BUILT = {"programs", "engine_programs"}
 """Fixtures of the programs that are built for a control plane and for the real engine."""
 
@@ -58,7 +60,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         definitions = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
         if _BUILT & definitions.keys():
             item.add_marker(pytest.mark.control_plane)
-        if item.get_closest_marker("control_plane"):
+        waits = any(item.path.is_relative_to(folder) for folder in _PACED)
+        if waits or item.get_closest_marker("control_plane"):
             # Controllers, autoscalers and engines run at their own pace, and a machine may stall them for seconds.
             # What fails three times is wrong; what passes later is listed, to be looked at.
             item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=5))

@@ -71,12 +71,17 @@ class StoodDoor:
                 for end in ("active", "total")
             )
             self.admin.request("POST", "/reopen_logs")
-            text = self.log.read_text() if self.log.exists() else ""
-            lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+            lines = self._whole_lines()
             return (lines,) if requests and active == 0 and len(lines) == total else None
 
         (lines,) = eventually(complete, "a line in the log for each request")
         return list(lines)
+
+    def _whole_lines(self) -> list[Object]:
+        """Return the lines of the access log up to the last line feed: Envoy may be in the middle of a line."""
+        text = self.log.read_text() if self.log.exists() else ""
+        whole, _, _ = text.rpartition("\n")
+        return [json.loads(line) for line in whole.splitlines() if line.startswith("{")]
 
 
 def secret(
