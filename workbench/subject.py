@@ -228,11 +228,12 @@ def planned(subject: Subject, paths: Sequence[Path] | None, *, figures: bool = F
     manifests, found = _planned(subject, settings, paths, figures=figures)
     if not subject.stack:
         return manifests, found
+    from stacks.adopting import without_omitted
     from stacks.settings import Settings
     from stacks.settings_problems import with_settings_problems
 
     assert isinstance(settings, Settings)  # noqa: S101  a stack has those of an environment
-    return manifests, with_settings_problems(found, settings, subject.folder)
+    return manifests, with_settings_problems(without_omitted(found, settings.adopted), settings, subject.folder)
 
 
 def _planned(

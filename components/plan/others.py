@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from ..contract.findings.annotations import without_ignore_annotations
 from ..contract.findings.ids import RuleId
 from ..contract.foreign import owner_of
 from ..contract.load import OtherObject
@@ -82,6 +83,7 @@ def passed_through(others: Iterable[OtherObject], environment: Environment, ours
             problems.append(other.problem(*unusable, rule=RuleId.OTHERS_REFUSED))
             continue
         body = in_namespace(as_written(other.value), environment.options.namespace)
+        body = {**body, "metadata": without_ignore_annotations(body["metadata"])}
         clash = taken.get(identity(body))
         if clash:
             problems.append(

@@ -11,12 +11,17 @@ import yaml
 from components.contract.schema.crds import crd
 from components.families import kinds
 from toolkit.kube import Kube
+from workbench.adopting.project import project_files, write
+from workbench.adopting.reading import ReadAdoption, read_adoption
+from workbench.cluster.cluster import Running
 from workbench.deploying.call import Deployer, StackCall
 from workbench.engine.display import Display
 from workbench.engine.local import Outcome
+from workbench.inspecting.reading import read_cluster
 
 Object = dict[str, Any]
 KUBECTL, EDIT, HELM, ARGO = "kubectl-client-side-apply", "kubectl-edit", "helm", "argocd-controller"
+PROGRAM = "from stacks.program import run\n\nrun()\n"
 MODELS = Path(__file__).parents[2] / "stacks/models"
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _MERGE = "application/merge-patch+json"
@@ -33,7 +38,7 @@ def client_side(kube: Kube, body: Object) -> Object:
     copied = copy.deepcopy(body)
     text = json.dumps(body)
     copied["metadata"].setdefault("annotations", {})[_LAST_APPLIED] = text + "\n"
-    return _created(kube, copied, KUBECTL)
+    return created(kube, copied, KUBECTL)
 
 
 def by_helm(kube: Kube, body: Object) -> Object:
@@ -41,7 +46,7 @@ def by_helm(kube: Kube, body: Object) -> Object:
     copied = copy.deepcopy(body)
     copied["metadata"].setdefault("labels", {})["app.kubernetes.io/managed-by"] = "Helm"
     copied["metadata"].setdefault("annotations", {})["meta.helm.sh/release-name"] = "serving"
-    return _created(kube, copied, HELM)
+    return created(kube, copied, HELM)
 
 
 def server_side(kube: Kube, body: Object) -> Object:
@@ -49,7 +54,7 @@ def server_side(kube: Kube, body: Object) -> Object:
     return kube.apply(body, manager=ARGO)
 
 
-def _created(kube: Kube, body: Object, manager: str) -> Object:
+def created(kube: Kube, body: Object, manager: str) -> Object:
     metadata = body["metadata"]
     path = kube.path(body["apiVersion"], body["kind"], None, metadata.get("namespace"))
     return kube.request("POST", path, params={"fieldManager": manager}, body=body)
@@ -187,6 +192,15 @@ def identity(objects: dict[str, Object]) -> dict[str, tuple[Any, ...]]:
         key: (body["metadata"]["uid"], body["metadata"].get("generation"), body.get("spec"), body.get("data"))
         for key, body in objects.items()
     }
+
+
+def adopted(kube: Kube, cluster: Running, namespaces: list[str], folder: Path) -> ReadAdoption:
+    """Write the project that adopts what serves models in some namespaces."""
+    access = {"kubeconfig": str(cluster.kubeconfig), "clusterName": "adopted"}
+    read = read_adoption(kube, read_cluster(kube, namespaces))
+    write(folder, project_files(folder, "dev", read.adoption, {**access, **read.values}))
+    (folder / "__main__.py").write_text(PROGRAM)
+    return read
 
 
 def engine_run(folder: Path, stack: str, what: str, display: Display | None = None) -> Outcome:

@@ -240,3 +240,27 @@ def test_an_object_that_cannot_be_applied_is_left_alone() -> None:
     (decision,) = decisions(body).decisions
     assert decision.becomes is Becomes.LEFT
     assert decision.reason.startswith("cannot be applied: spec.template.spec.containers[0].env: items must differ")
+
+
+def by(manager: str, body: Object) -> Object:
+    fields = {"f:spec": {}, **{f"f:{key}": {} for key in body if key not in ("apiVersion", "kind", "metadata")}}
+    entry = {"manager": manager, "operation": "Update", "fieldsV1": fields}
+    return {**body, "metadata": {**body["metadata"], "uid": "1", "managedFields": [entry]}}
+
+
+WORKSPACE = {
+    "apiVersion": "kaito.sh/v1beta1",
+    "kind": "Workspace",
+    "metadata": {"name": "phi", "namespace": "models"},
+    "inference": {"preset": {"name": "phi-4"}},
+}
+
+
+@pytest.mark.parametrize("body", [deployment("chat", "models"), WORKSPACE])
+@pytest.mark.parametrize(
+    ("manager", "result"), [("serving-operator", Becomes.LEFT), ("kubectl-create", Becomes.VERBATIM)]
+)
+def test_what_an_operator_wrote_without_owning_it_is_left(body: Object, manager: str, result: Becomes) -> None:
+    (decision,) = decisions(by(manager, body)).decisions
+    assert decision.becomes is result
+    assert (f"written by {manager}, " in decision.reason) == (result is Becomes.LEFT)

@@ -11,14 +11,11 @@ import yaml
 
 from tests.adopting import support
 from tests.adopting.support import Object, engine_run
-from tests.adopting.test_fleets import PROGRAM
 from tests.cluster.test_inspect import definition, served
 from toolkit.kube import Kube
-from workbench.adopting.project import project_files, write
-from workbench.adopting.reading import ReadAdoption, read_adoption
 from workbench.cluster.cluster import Running
 from workbench.engine.display import Display
-from workbench.inspecting.reading import read_cluster, read_kinds
+from workbench.inspecting.reading import read_kinds
 
 Row = dict[str, Any]
 ROWS: list[Row] = yaml.safe_load(Path(__file__).with_name("deployments.yaml").read_text())
@@ -78,14 +75,6 @@ def live(kube: Kube, objects: list[Object]) -> dict[str, tuple[Any, ...]]:
     return support.identity(found)
 
 
-def adopted(kube: Kube, cluster: Running, namespace: str, folder: Path) -> ReadAdoption:
-    access = {"kubeconfig": str(cluster.kubeconfig), "clusterName": "adopted"}
-    read = read_adoption(kube, read_cluster(kube, [namespace]))
-    write(folder, project_files(folder, "dev", read.adoption, {**access, **read.values}))
-    (folder / "__main__.py").write_text(PROGRAM)
-    return read
-
-
 def change(folder: Path, edit: Row) -> None:
     """Change one field of one object in the project."""
     for path in sorted((folder / "models").rglob("*.yaml")):
@@ -106,7 +95,7 @@ def test_a_published_deployment_is_adopted(
 ) -> None:
     row, namespace, objects = deployed
     before = live(kube, objects)
-    read = adopted(kube, cluster, namespace, tmp_path)
+    read = support.adopted(kube, cluster, [namespace], tmp_path)
     becomes = {
         f"{decision.candidate.identity[1]}/{decision.candidate.identity[3]}": decision.becomes.value
         for decision in read.adoption.decisions

@@ -14,14 +14,10 @@ from tests.adopting import support
 from tests.adopting.support import Object, engine_run, everything, identity
 from toolkit.kube import Kube
 from workbench.adopting.decisions import Becomes
-from workbench.adopting.project import project_files, write
-from workbench.adopting.reading import ReadAdoption, read_adoption
 from workbench.cluster.cluster import Running
 from workbench.engine.display import Display
-from workbench.inspecting.reading import read_cluster
 
 FLEETS = int(os.environ.get("INFERENCE_PLATFORM_FLEETS", "10"))
-PROGRAM = "from stacks.program import run\n\nrun()\n"
 APPLIED_BY = (support.client_side, support.by_helm, support.server_side)
 MIXED = "llama-405b-multinode.yaml"
 """Its Service has fields of two releases of llmaz, which no operator accepts together."""
@@ -88,18 +84,10 @@ def generate(kube: Kube, namespace: str, chance: random.Random) -> Fleet:
     return fleet
 
 
-def adopted(kube: Kube, cluster: Running, fleet: Fleet, folder: Path) -> ReadAdoption:
-    access = {"kubeconfig": str(cluster.kubeconfig), "clusterName": "adopted"}
-    read = read_adoption(kube, read_cluster(kube, [fleet.namespace]))
-    write(folder, project_files(folder, "dev", read.adoption, {**access, **read.values}))
-    (folder / "__main__.py").write_text(PROGRAM)
-    return read
-
-
 @pytest.mark.parametrize("fleet", range(FLEETS), indirect=True, ids=str)
 def test_adopting_a_fleet_changes_nothing(kube: Kube, cluster: Running, fleet: Fleet, tmp_path: Path) -> None:
     before = identity(everything(kube, fleet.namespace))
-    read = adopted(kube, cluster, fleet, tmp_path)
+    read = support.adopted(kube, cluster, [fleet.namespace], tmp_path)
     own = [decision for decision in read.adoption.decisions if decision.candidate.kind and not decision.owned]
     typed = [decision for decision in own if decision.becomes is Becomes.TYPED]
     print(f"typed: {len(typed)} of {len(own)}")  # noqa: T201  the measure, with pytest -rP

@@ -11,7 +11,6 @@ from components.families import objects
 from components.plan.plan import plan
 from tests.adopting import support
 from tests.adopting.support import Object, engine_run, everything, identity
-from tests.adopting.test_fleets import PROGRAM
 from tests.cluster.test_inspect import served
 from toolkit.kube import Kube, NoSuchKindError
 from workbench.adopting.project import project_files, write
@@ -139,7 +138,7 @@ def adopted(kube: Kube, cluster: Running, folder: Path) -> ReadAdoption:
     read = read_adoption(kube, read_cluster(kube, [NAMESPACE]))
     access = {"kubeconfig": str(cluster.kubeconfig), "clusterName": "adopted"}
     write(folder, project_files(folder, "dev", read.adoption, {**access, **read.values}))
-    (folder / "__main__.py").write_text(PROGRAM)
+    (folder / "__main__.py").write_text(support.PROGRAM)
     return read
 
 

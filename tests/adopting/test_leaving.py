@@ -23,7 +23,6 @@ from workbench.engine.ejecting import KUBECTL, in_usual_order, plain_objects
 from workbench.engine.state import State
 from workbench.errors import WorkbenchError
 
-PROGRAM = "from stacks.program import run\n\nrun()\n"
 FLEETS = int(os.environ.get("INFERENCE_PLATFORM_FLEETS", "3"))
 IMPORT_FILE = ".workbench/import.dev.json"
 
@@ -55,7 +54,7 @@ def running(kube: Kube, tmp_path: Path) -> Iterator[str]:
 def adopt(cluster: Running, namespace: str, folder: Path) -> None:
     done = run("adopt", folder, "--kubeconfig", cluster.kubeconfig, "-n", namespace, "--stack", "dev")
     assert done.exit_code == 0, done.output
-    (folder / "__main__.py").write_text(PROGRAM)
+    (folder / "__main__.py").write_text(support.PROGRAM)
 
 
 def written(folder: Path) -> dict[str, Any]:

@@ -127,7 +127,7 @@ def created(kube: Kube, body: Object, manager: str) -> Object:
         return kube.apply(body, manager=manager)
     if manager == support.KUBECTL:
         return support.client_side(kube, body)
-    return support._created(kube, body, manager)
+    return support.created(kube, body, manager)
 
 
 def taken_over(kube: Kube, live: Object) -> tuple[Object, Object]:
@@ -180,10 +180,13 @@ def comparable(live: Object) -> Object:
             if "last-applied" not in key and "deployment.kubernetes.io" not in key and "helm" not in key
         },
     }
-    spec = {key: value for key, value in live["spec"].items() if key not in ASSIGNED}
-    if live["kind"] == "Service":
-        spec["ports"] = [{key: value for key, value in port.items() if key != "nodePort"} for port in spec["ports"]]
-    return {"metadata": metadata, "spec": spec}
+    rest = {key: value for key, value in live.items() if key not in ("apiVersion", "kind", "metadata", "status")}
+    if (live["apiVersion"], live["kind"]) == ("v1", "Service"):
+        spec = {key: value for key, value in live["spec"].items() if key not in ASSIGNED}
+        ports = spec.get("ports") or ()
+        spec["ports"] = [{key: value for key, value in port.items() if key != "nodePort"} for port in ports]
+        rest["spec"] = spec
+    return {"metadata": metadata, **rest}
 
 
 @pytest.mark.parametrize("kind", KINDS)

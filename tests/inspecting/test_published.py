@@ -46,7 +46,8 @@ def _workload(row: dict[str, Any], namespace: str) -> Object:
     return {"apiVersion": api, "kind": kind, "metadata": {"name": row["name"], "namespace": namespace}, "spec": spec}
 
 
-def _objects(row: dict[str, Any], namespace: str) -> list[Object]:
+def published_objects(row: dict[str, Any], namespace: str) -> list[Object]:
+    """Return the manifests of a published workload."""
     bodies = [row["object"]] if "object" in row else [_workload(row, namespace)]
     if "service" in row:
         service = row["service"]
@@ -75,7 +76,8 @@ def _shown(model: InspectedModel) -> dict[str, str]:
 def results() -> tuple[list[str], list[str]]:
     """Return the sources that are not found, and the fields that are not right, by source."""
     namespaces = [f"n{number}" for number in range(len(PUBLISHED))]
-    bodies = [body for row, namespace in zip(PUBLISHED, namespaces, strict=True) for body in _objects(row, namespace)]
+    rows = zip(PUBLISHED, namespaces, strict=True)
+    bodies = [body for row, namespace in rows for body in published_objects(row, namespace)]
     found: dict[str, list[InspectedModel]] = {}
     for model in inspect(ClusterSnapshot(tuple(bodies))).models:
         found.setdefault(model.identity[2], []).append(model)

@@ -7,6 +7,7 @@ import pytest
 from toolkit.kube.managed_fields import (
     Fields,
     differing,
+    empty_lists,
     is_controller,
     merged_into,
     owned_fields,
@@ -140,7 +141,18 @@ STATUS = {"manager": "kubectl", "operation": "Update", "subresource": "status", 
     ],
 )
 def test_an_applier_takes_over_the_fields_of_former_managers(entries: Any, kept: Fields, merged: Any) -> None:
-    assert merged_into("ours", entries, lambda entry: entry is FORMER, kept) == merged
+    assert merged_into("ours", entries, lambda entry: entry is FORMER, kept, {}) == merged
+
+
+def test_dropped_fields_have_no_owner() -> None:
+    (merged,) = merged_into("ours", [FORMER], lambda entry: entry is FORMER, {}, {"f:c": {}})
+    assert merged["fieldsV1"] == {"f:a": {}, "f:b": {}}
+
+
+def test_empty_lists_are_found() -> None:
+    fields: Fields = {"f:l": {'k:{"n":"a"}': {".": {}, "f:e": {}, "f:m": {}, "f:v": {}}}, "f:e": {}}
+    value = {"l": [{"n": "a", "e": [], "m": {}, "v": 1}], "e": [1]}
+    assert empty_lists(fields, value) == {"f:l": {'k:{"n":"a"}': {"f:e": {}}}}
 
 
 def test_a_union_keeps_the_fields_of_both() -> None:

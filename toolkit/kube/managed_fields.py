@@ -83,6 +83,18 @@ def differing(fields: Fields, before: Any, after: Any) -> Fields:  # noqa: ANN40
     return found
 
 
+def empty_lists(fields: Fields, value: Any) -> Fields:  # noqa: ANN401  JSON in, JSON out
+    """Return the fields of a set that are empty lists: updates own them, and server-side apply never does."""
+    found: Fields = {}
+    for key, below in fields.items():
+        inner = None if key == "." else _child(key, value)
+        if inner == []:
+            found[key] = below
+        elif below and (deeper := empty_lists(below, inner)):
+            found[key] = deeper
+    return found
+
+
 def _child(key: str, value: Any) -> Any:  # noqa: ANN401
     """Return what a key of a set names in a value; None if there is no such field or item."""
     kind, _, name = key.partition(":")
@@ -97,6 +109,7 @@ def merged_into(
     entries: Sequence[Mapping[str, Any]],
     is_former: Callable[[Mapping[str, Any]], bool],
     kept: Fields,
+    dropped: Fields,
 ) -> list[Mapping[str, Any]]:
     """Return the entries of an object after one manager has taken over the fields of former ones.
 
@@ -109,6 +122,7 @@ def merged_into(
         entries: The entries of the object.
         is_former: Whether an entry is one of those to take over.
         kept: Fields that stay with the former managers.
+        dropped: Fields of the former managers that nobody owns afterwards.
     """
     fields: Fields = {}
     own: Mapping[str, Any] = {}
@@ -119,6 +133,7 @@ def merged_into(
             own = entry
             fields = union(fields, owned)
         elif is_former(entry):
+            owned = without(owned, dropped)
             taken = without(owned, kept)
             fields = union(fields, taken)
             if left := without(owned, taken):

@@ -9,6 +9,7 @@ from components.fleet.objects import Object
 from components.fleet.shapes import SHAPES, shape_of
 
 from ..inspecting.describing import describes_models
+from ..inspecting.endpoints import labels_of_pods
 from ..inspecting.recognition import is_engine_workload, serving_resources
 from ..inspecting.snapshot import ClusterSnapshot, Identity, group_of, identity_of, owner_reference
 
@@ -176,8 +177,6 @@ def _anchor(body: Object, roots: Iterable[AdoptableObject]) -> str:
     if not selector:
         return ""
     for root in inside:
-        for template in pod_templates(root.live):
-            labels = (template.get("metadata") or {}).get("labels") or {}
-            if selector.items() <= labels.items():
-                return root.anchor
+        if any(selector.items() <= labels.items() for labels in labels_of_pods(root.live)):
+            return root.anchor
     return ""

@@ -26,7 +26,7 @@ from stacks.adopting import adopted_name
 from ..inspecting.snapshot import ClusterSnapshot, Identity, group_of, identity_of
 from .candidates import AdoptableObject, candidates, pod_templates, title_of
 from .converting import conversion_of
-from .declared import declared, difference_text, missing_parts
+from .declared import controllers_of, declared, difference_text, missing_parts
 from .settings import environment_of
 
 Wanted = tuple[str, str, str, str]
@@ -167,6 +167,10 @@ def _first_decision(candidate: AdoptableObject, family: str) -> Decision:
             f"; without {variable.path}, which {variable.reason.partition(';')[0]}" for variable in overridden
         )
     problems = malformed(body, "")
+    if not body.keys() >= candidate.live.keys() - {"status"} or (problems and not malformed(candidate.live, "")):
+        owners = ", ".join(controllers_of(candidate.live))
+        reason = f"written by {owners}, which would set it again: change what it reads, or end it first"
+        return Decision(candidate, Becomes.LEFT, reason=reason)
     if problems:
         # Server-side apply refuses it too, although a client that creates or updates it does not.
         return Decision(

@@ -53,6 +53,13 @@ def declared(live: Object, *, scaled: bool = False) -> Object:
     return {**ordered, "metadata": metadata, **{key: body[key] for key in body if key not in (*ordered, "metadata")}}
 
 
+def controllers_of(live: Object) -> list[str]:
+    """Return the controllers that own fields of an object besides its status."""
+    entries = live["metadata"].get("managedFields") or ()
+    names = (str(entry.get("manager")) for entry in entries if not entry.get("subresource"))
+    return sorted({name for name in names if is_controller(name)})
+
+
 def _without_controllers(live: Object) -> Object:
     """Return an object without the fields that only controllers own."""
     fields = without(

@@ -10,6 +10,7 @@ from components.fleet.objects import Object
 from toolkit.kube import Kube, KubeError, MalformedObject, NoSuchKindError
 
 from ..inspecting.describing import value_at
+from ..inspecting.endpoints import labels_of_pods
 from ..inspecting.snapshot import ClusterSnapshot, identity_of
 from .candidates import pod_templates
 from .decisions import Adoption
@@ -101,7 +102,4 @@ def _selects_pods_of(selector: Any, body: Object) -> bool:  # noqa: ANN401  any 
     if not isinstance(selector, dict):
         return False
     wanted = selector.get("matchLabels") or {}
-    return any(
-        wanted.items() <= ((template.get("metadata") or {}).get("labels") or {}).items()
-        for template in pod_templates(body)
-    )
+    return any(wanted.items() <= labels.items() for labels in labels_of_pods(body))

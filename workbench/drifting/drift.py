@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from components.contract.findings.annotations import PREFIX
 from components.contract.problems import field_path
 from components.contract.quantity import is_quantity, parse_quantity
 from components.contract.texts.secrets import masked_at
@@ -62,8 +63,8 @@ it drops ``false`` of all others."""
 OWN_METADATA = ("labels", "annotations")
 _DIRECTIVES = "pulumi.com/"
 """Domain of annotations for the Kubernetes provider of Pulumi, which need not reach the cluster."""
-_BOOKKEEPING = ("kubectl.kubernetes.io/", "deployment.kubernetes.io/")
-"""Domains of annotations in which kubectl and controllers keep notes."""
+_BOOKKEEPING = ("kubectl.kubernetes.io/", "deployment.kubernetes.io/", PREFIX)
+"""Domains of annotations in which kubectl and controllers keep notes, and of those that no plan applies."""
 
 
 _UNDECIDED = (_DIRECTIVES, *_BOOKKEEPING)

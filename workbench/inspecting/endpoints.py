@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from components.fleet.objects import tcp_ports
+from components.fleet.objects import Object, tcp_ports
 from components.fleet.rendered import Rendered
 from components.fleet.shapes import shape_of
 
@@ -58,16 +58,20 @@ def endpoints_of(serving: Serving, snapshot: ClusterSnapshot, items: Sequence[Re
         yield from (endpoint.url for item in items for endpoint in item.endpoints if not endpoint.body)
 
 
+def labels_of_pods(workload: Object) -> Iterator[dict[str, str]]:
+    """Yield the labels of the pods of a workload, those that a controller adds to their templates included."""
+    shape = shape_of(workload)
+    if shape is None:
+        return
+    # A Service of a LeaderWorkerSet selects its leader by labels that no template has.
+    added = {} if shape.has_selector else shape.labels_of(workload)[0]
+    for template in shape.pod_templates(workload):
+        yield {**((template.body.get("metadata") or {}).get("labels") or {}), **added}
+
+
 def _pod_labels(serving: Serving) -> Iterator[Mapping[str, str]]:
-    """Yield the labels of the pods of a model, those that a controller adds to their templates included."""
     for body in serving.workloads:
-        shape = shape_of(body)
-        if shape is None:
-            continue
-        # A Service of a LeaderWorkerSet selects its leader by labels that no template has.
-        added = {} if shape.has_selector else shape.labels_of(body)[0]
-        for template in shape.pod_templates(body):
-            yield {**((template.body.get("metadata") or {}).get("labels") or {}), **added}
+        yield from labels_of_pods(body)
     if not serving.workloads:
         yield from ((pod["metadata"].get("labels") or {}) for pod in serving.pods)
 

@@ -9,6 +9,7 @@ from toolkit.kube import Kube, KubeError
 from toolkit.kube.managed_fields import (
     Fields,
     differing,
+    empty_lists,
     is_applier,
     is_controller,
     merged_into,
@@ -62,7 +63,9 @@ def take_over(
         if not any(former(entry) and not is_applier(entry, manager) for entry in entries):
             return False
         staying = reset_fields(kube, live, manager, former) if kept is None else kept
-        remaining = merged_into(manager, entries, former, staying)
+        # What a field contains is removed with it only if nobody else owns a part of it.
+        dropped = empty_lists(staying, live) if kept is None else {}
+        remaining = merged_into(manager, entries, former, staying, dropped)
         if remaining == entries:
             return False
         # The version protects the entries of managers that write at the same time.
