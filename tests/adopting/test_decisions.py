@@ -243,7 +243,10 @@ def test_an_object_that_cannot_be_applied_is_left_alone() -> None:
 
 
 def by(manager: str, body: Object) -> Object:
-    fields = {"f:spec": {}, **{f"f:{key}": {} for key in body if key not in ("apiVersion", "kind", "metadata")}}
+    fields: Object = {
+        "f:spec": {},
+        **{f"f:{key}": {} for key in body if key not in ("apiVersion", "kind", "metadata")},
+    }
     entry = {"manager": manager, "operation": "Update", "fieldsV1": fields}
     return {**body, "metadata": {**body["metadata"], "uid": "1", "managedFields": [entry]}}
 

@@ -9,7 +9,8 @@ import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import yaml
@@ -24,11 +25,14 @@ from toolkit.kube.managed_fields import is_controller
 from workbench.adopting.declared import declared
 from workbench.cli import app
 from workbench.cluster.cluster import Running
+from workbench.deploying.call import Deployer, StackCall
+from workbench.deploying.handing_over import ToCli
 from workbench.drifting.drift import ABSENT, WEBHOOK, FieldDrift, differences_of, drift_of
 from workbench.drifting.reading import server_view
 from workbench.drifting.restoring import restore_object
 from workbench.engine.apply.objects import MANAGER
 from workbench.engine.apply.ownership import take_over
+from workbench.engine.pulumi_cli import PulumiCli
 from workbench.errors import WorkbenchError
 
 EDITS = int(os.environ.get("INFERENCE_PLATFORM_EDITS", "12"))
@@ -324,6 +328,34 @@ def test_an_adopted_fleet_loses_a_probe_and_is_restored_after_edits(
     assert diff(project, cluster, monkeypatch).exit_code == 0
     assert kube.get_live(service)["spec"]["selector"] == {"app": "chat"}
     assert "the objects that exist are as planned" in up(project, "--restore").output
+
+
+FLUX = {"kustomize.toolkit.fluxcd.io/name": "models", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}
+
+
+@pytest.mark.parametrize(
+    ("manager", "labels", "line"),
+    [
+        (support.ARGO, {}, "Argo CD applies it too, and would undo changes: delete the Application"),
+        ("kustomize-controller", FLUX, "Flux (models) applies it too, and would undo changes: take the objects out"),
+        (support.KUBECTL, {}, ""),
+    ],
+)
+def test_the_handover_names_who_else_applies_an_object(
+    kube: Kube, project: Path, capsys: pytest.CaptureFixture[str], manager: str, labels: dict[str, str], line: str
+) -> None:
+    """They own the same values now, so that the Pulumi CLI conflicts with them only at a later change."""
+    assert up(project).exit_code == 0
+    body = support.deployment("chat", project.name)
+    body["metadata"]["labels"] |= labels
+    kube.apply(body, manager=manager)
+    call = StackCall("dev", Deployer.LOCAL, "", project, {"wait": False})
+    ToCli(
+        call, cast("PulumiCli", SimpleNamespace(deployed=lambda: {*call.local().record(preview=True).nodes}))
+    ).prepare()
+    printed = capsys.readouterr().err
+    assert (f"warning: Deployment {project.name}/chat: {line}" in printed) == bool(line)
+    assert printed.count("applies it too") == bool(line) + printed.count(": Helm")
 
 
 # Random edits by hand

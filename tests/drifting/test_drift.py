@@ -132,6 +132,12 @@ NO_EDITS = [
         "1",
         {"f:metadata": {"f:annotations": {"f:kubectl.kubernetes.io/restartedAt": {}}}},
     ),
+    # No plan applies annotations that ignore findings.
+    edited(
+        ("metadata", "annotations", "ignore.inference-platform/drain-missing"),
+        "runs so",
+        {"f:metadata": {"f:annotations": {"f:ignore.inference-platform/drain-missing": {}}}},
+    ),
     edited(("status", "readyReplicas"), 1, {"f:status": {"f:readyReplicas": {}}}, "any", subresource="status"),
 ]
 

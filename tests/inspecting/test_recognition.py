@@ -6,6 +6,7 @@ import pytest
 
 from components.fleet.objects import Object
 from tests.inspecting.objects import an_object, container, deployment, group, live, pod, pod_template
+from workbench.inspecting.formats import engines
 from workbench.inspecting.inspection import inspect
 from workbench.inspecting.recognition import ManagedBy, owner_of, serving_resources
 from workbench.inspecting.snapshot import ClusterSnapshot
@@ -254,3 +255,62 @@ def test_an_image_tells_more_than_the_label() -> None:
     body = labelled("tgi", container(name="tgi", image="vllm/vllm-openai:v0.9.0"))
     (model,) = inspect(ClusterSnapshot((live(body),))).models
     assert [part.engine for part in model.parts] == ["vllm"]
+
+
+RUNTIME = an_object(
+    "production-stack.vllm.ai/v1alpha1",
+    "VLLMRuntime",
+    "sample",
+    model={"modelURL": "meta-llama/Llama-3.1-8B"},
+    deploymentConfig={
+        "replicas": 2,
+        "resources": {"gpu": "1"},
+        "image": {"name": "lmcache/vllm-openai:2025-05-27-v1"},
+    },
+)
+OME = an_object(
+    "ome.io/v1beta1",
+    "InferenceService",
+    "ome",
+    model={"name": "llama-3-3-70b"},
+    engine={
+        "minReplicas": 1,
+        "runner": {
+            "name": "ome-container",
+            "image": "lmsysorg/sglang:v0.4.6",
+            "resources": {"limits": {"nvidia.com/gpu": 4}},
+        },
+    },
+)
+OLLAMA = an_object("ollama.ayaka.io/v1", "Model", "phi", image="phi", replicas=1)
+
+
+@pytest.mark.parametrize(
+    ("body", "engine", "model", "accelerators"),
+    [
+        (RUNTIME, "vllm", "meta-llama/Llama-3.1-8B", 2),
+        (OME, "sglang", "llama-3-3-70b", 4),
+        (OLLAMA, "ollama", "phi", 0),
+    ],
+)
+def test_resources_of_further_operators(body: Object, engine: str, model: str, accelerators: int) -> None:
+    (found,) = inspect(ClusterSnapshot((body,))).models
+    assert (engines(found).split()[0], found.models, found.accelerators) == (engine, (model,), accelerators)
+
+
+def runtime(name: str, priority: int, image: str = "kserve/huggingfaceserver:v0.15.0", **supported: Any) -> Object:
+    formats = [{"name": "huggingface", "autoSelect": True, "priority": priority, **supported}]
+    server = {"name": "kserve-container", "image": image, "args": ["--model_name={{.Name}}"]}
+    body = an_object("serving.kserve.io/v1alpha1", "ClusterServingRuntime", name, "", containers=[server])
+    return {**body, "spec": {**body["spec"], "supportedModelFormats": formats}}
+
+
+def test_an_inference_service_without_a_runtime_gets_the_one_that_kserve_selects() -> None:
+    predictor = {"model": {"modelFormat": {"name": "huggingface"}, "args": ["--model_id=a/b"]}}
+    service = an_object("serving.kserve.io/v1beta1", "InferenceService", "llama", predictor=predictor)
+    others = (runtime("low", 1, "x/low:1"), runtime("high", 2), runtime("manual", 3, "x/manual:1", autoSelect=False))
+    (found,) = inspect(ClusterSnapshot((service, *others))).models
+    assert [part.image for part in found.parts] == ["kserve/huggingfaceserver:v0.15.0"]
+    assert found.models == ("llama",)
+    (alone,) = inspect(ClusterSnapshot((service,))).models
+    assert alone.models == ("a/b",)

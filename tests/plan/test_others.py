@@ -118,6 +118,8 @@ def test_their_findings_can_be_ignored() -> None:
     found = planned(body)
     assert not [each for each in found.problems if each.rule == RuleId.DRAIN_MISSING]
     assert [each.reason for each in found.ignored] == [reason]
+    (applied,) = [each for each in found.others if each["kind"] == "Deployment"]
+    assert "annotations" not in applied["metadata"]  # a new reason changes no object
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,15 @@
 """Handing a stack from one engine to the other: what runs stays, and its fields and the state change hands."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from components.contract.texts.outputs import shell_word
+from toolkit.kube import Kube, NoSuchKindError
 from toolkit.kube.managed_fields import APPLY
-from toolkit.printing import pluralize
+from toolkit.printing import pluralize, print_to_stderr
 
+from ..engine.apply.conflicts import lines_about_writers
 from ..engine.apply.objects import MANAGER, look_up
 from ..engine.apply.ownership import Entry, take_over
 from ..engine.ejecting import forget_state
@@ -78,7 +81,11 @@ class ToCli:
                 f"the program {verb} not applied; run `workbench up --stack {stack} --engine local` first. Nothing "
                 "was changed."
             )
-        self._import(engine.record(preview=True))
+        graph = engine.record(preview=True)
+        # Other programs may own the same values now; each later change is a conflict with them.
+        live = [found for _, _, found in _live_objects(graph, self._call)]
+        print_to_stderr([f"warning: {line}" for line in lines_about_writers(live)])
+        self._import(graph)
 
     def _import(self, graph: ResourceGraph) -> None:
         """Import what the stack adopts, as it is: the first update would compare objects with every default.
@@ -128,15 +135,25 @@ def _targets_of(graph: ResourceGraph, call: StackCall) -> Targets:
 
 def _give_fields(graph: ResourceGraph, call: StackCall, managers: Mapping[str, str]) -> int:
     changed = 0
+    for urn, kube, live in _live_objects(graph, call):
+        # Both engines declare the same fields, so that none stays behind.
+        changed += urn in managers and take_over(kube, live, managers[urn], _is_local_entry, kept={})
+    return changed
+
+
+def _live_objects(graph: ResourceGraph, call: StackCall) -> Iterator[tuple[str, Kube, dict[str, Any]]]:
+    """Yield the objects of a recorded program that exist, with their URNs and clients."""
     with _targets_of(graph, call) as targets:
         for urn, node in graph.nodes.items():
-            if urn not in managers or node.pending:
+            if not node.registration.is_object or node.pending:
                 continue
             kube = targets.connect(node.registration.provider).kube
-            live = look_up(kube, reveal(dict(node.inputs)))
-            # Both engines declare the same fields, so that none stays behind.
-            changed += bool(live and take_over(kube, live, managers[urn], _is_local_entry, kept={}))
-    return changed
+            try:
+                live = look_up(kube, reveal(dict(node.inputs)))
+            except NoSuchKindError:
+                continue
+            if live:
+                yield urn, kube, live
 
 
 class ToLocal:

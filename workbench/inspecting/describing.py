@@ -242,6 +242,8 @@ def _with_devices(container: Object, entry: Object, part: Mapping[str, Any]) -> 
             _NVIDIA if key == _GPU else key: value for key, value in limits.items() if not isinstance(value, dict)
         }
         container = {**container, "resources": {"limits": amounts}}
+    if gpus := value_at(entry, part.get("gpus", "")):
+        container = {**container, "resources": {"limits": {_NVIDIA: str(gpus)}}}
     profile, _, number = str(value_at(entry, part.get("profile", "")) or "").rpartition(":")
     resource = next((name for word, name in part.get("profiles", {}).items() if profile.startswith(word)), "")
     return (
@@ -258,17 +260,37 @@ def _replicas(root: Object, entry: Object, part: Mapping[str, Any]) -> int:
 
 def _with_runtime(own: Object, runtime: Any, root: Object, snapshot: ClusterSnapshot) -> Object:  # noqa: ANN401
     """Return the container of a resource with what its runtime sets, as KServe merges them."""
-    table = serving_table()["runtimes"]
-    base: Object = {}
-    for kind in table["kinds"]:
-        for namespace in (root["metadata"].get("namespace") or "", ""):
-            runtime_object = snapshot.find(table["group"], kind, namespace, str(runtime or ""))
-            containers = value_at(runtime_object, table["containers"]) if runtime_object else None
-            if isinstance(containers, list) and containers and not base:
-                base = containers[0]
+    containers = value_at(_runtime_of(root, own, runtime, snapshot), serving_table()["runtimes"]["containers"])
+    base: Object = containers[0] if isinstance(containers, list) and containers else {}
     kept = {key: own[key] for key in ("image", "command", "resources", "ports", "volumeMounts") if own.get(key)}
     lists = {key: [*_items(base.get(key)), *_items(own.get(key))] for key in ("args", "env")}
+    name = root["metadata"]["name"]
+    lists["args"] = [each.replace("{{.Name}}", name) if isinstance(each, str) else each for each in lists["args"]]
     return {"name": "kserve-container", **base, **kept, **lists}
+
+
+def _runtime_of(root: Object, own: Object, runtime: Any, snapshot: ClusterSnapshot) -> Object | None:  # noqa: ANN401
+    """Return the runtime of a resource: the named one, otherwise the one that its controller selects."""
+    table, namespace = serving_table()["runtimes"], root["metadata"].get("namespace") or ""
+    for kind in table["kinds"]:
+        for space in (namespace, ""):
+            found = snapshot.find(table["group"], kind, space, str(runtime or ""))
+            if found:
+                return found
+    wanted = value_at(own, "modelFormat.name")
+    if runtime or not wanted:
+        return None
+    for kind in table["kinds"]:
+        selectable = [
+            (each.get("priority") or 0, body)
+            for body in snapshot.of_kind(table["group"], kind)
+            if (body["metadata"].get("namespace") or "") in (namespace, "")
+            for each in _items(value_at(body, table["formats"]))
+            if isinstance(each, dict) and each.get("name") == wanted and each.get("autoSelect") is True
+        ]
+        if selectable:
+            return max(selectable, key=lambda pair: pair[0])[1]
+    return None
 
 
 @functools.cache

@@ -9,7 +9,8 @@ The columns:
     engine: the engine whose command line it has, if that is not its own name; empty for a server without flag tables.
     images: patterns of image repositories, without the registry, that contain nothing but the server.
     words: patterns of image references, which programs in front of a server match too.
-    programs: programs and Python modules that start it, as words of a command or of a script.
+    programs: programs and Python modules that start it, as words of a command or of a script, or a program with its
+        first argument.
     variables: patterns of environment variables that it alone reads.
     flags: flags that are usual for it.
     ports: its usual ports.
@@ -139,9 +140,9 @@ def models_of(
 
 
 def _after(words: Sequence[str], flags: Sequence[str]) -> Iterator[str]:
-    """Yield the values of flags, those of the first flag first."""
+    """Yield the values of flags, those of the first flag first, and of a repeated one the last first: it holds."""
     for flag in flags:
-        for place, word in enumerate(words):
+        for place, word in reversed([*enumerate(words)]):
             name, joint, value = word.partition("=")
             if name == flag:
                 yield value if joint else "".join(words[place + 1 : place + 2])
@@ -174,11 +175,18 @@ def _is_other(facts: _Facts) -> bool:
 
 
 def _programs(command: Sequence[str]) -> Iterator[str]:
-    """Yield the program that a command runs, the module of the interpreter, and scripts."""
+    """Yield the program that a command runs, alone and with its first argument, modules of Python, and scripts."""
     words = [*itertools.dropwhile(lambda word: word in _containers()["runners"] or "=" in word, command)]
     if not words:
         return
-    yield words[0].rpartition("/")[2]
+    names = [word.rpartition("/")[2] for word in words]
+    if names[0] in _containers()["launchers"]:
+        # Which words are values of its options is not known.
+        for place in range(1, len(words)):
+            yield from _programs(words[place:])
+        return
+    yield names[0]
+    yield " ".join((names[0], *words[1:2]))
     if words[0].rpartition("/")[2].startswith("python") and "-m" in words:
         yield from words[words.index("-m") + 1 :][:1]
     yield from (name for word in words for name in (word, word.rpartition("/")[2]) if word.endswith(".py"))

@@ -17,8 +17,7 @@ from tests.adopting import support
 from tests.adopting.aws import one_cluster
 from tests.adopting.aws.one_cluster import SOME_IDS
 from tests.adopting.aws.test_sources import Calls
-from tests.adopting.support import Object, everything, identity
-from tests.adopting.test_fleets import PROGRAM
+from tests.adopting.support import PROGRAM, Object, everything, identity
 from tests.clouds.aws.moto.moto_cloud import MotoCloud
 from toolkit.kube import Kube
 from toolkit.kubeconfig import ClusterEntry, read_cluster_entry

@@ -2,13 +2,13 @@
 
 import http
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from toolkit.kube import Kube, KubeError
 from toolkit.kube.managed_fields import is_controller
 
-from ...inspecting.writers import writers_of
+from ...inspecting.writers import OtherWriter, writers_of
 
 _CONFLICT = re.compile(r'conflict with "([^"]+)"')
 """The message of the API server for a field with another value that a manager owns (``FieldManagerConflict``)."""
@@ -19,6 +19,22 @@ def writers_in(text: str) -> list[str]:
     """Return lines about the programs whose fields an error of the API server or of Pulumi's provider names."""
     nameless: dict[str, Any] = {"metadata": {}}
     return [writer.warning for writer in writers_of(nameless, _CONFLICT.findall(text))]
+
+
+def lines_about_writers(objects: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Yield a line for each other program that applies some of the objects."""
+    titles: dict[OtherWriter, list[str]] = {}
+    for live in objects:
+        for writer in writers_of(live):
+            titles.setdefault(writer, []).append(_title(live))
+    for writer, written in titles.items():
+        more = f" and {len(written) - _SHOWN} more" if len(written) > _SHOWN else ""
+        yield f"{', '.join(written[:_SHOWN])}{more}: {writer.warning}"
+
+
+def _title(live: Mapping[str, Any]) -> str:
+    metadata = live["metadata"]
+    return f"{live['kind']} {'/'.join(filter(None, (metadata.get('namespace'), metadata['name'])))}"
 
 
 class Applied(NamedTuple):
@@ -57,8 +73,7 @@ def _taken_in(error: KubeError) -> dict[str, list[str]]:
 
 
 def _lines(taken: Mapping[str, list[str]], live: dict[str, Any]) -> Iterator[str]:
-    metadata = live["metadata"]
-    title = f"{live['kind']} {'/'.join(filter(None, (metadata.get('namespace'), metadata['name'])))}"
+    title = _title(live)
     for manager, fields in taken.items():
         more = f" and {len(fields) - _SHOWN} more" if len(fields) > _SHOWN else ""
         again = ", a controller, which may set it again" if is_controller(manager) else ""
