@@ -132,6 +132,13 @@ NO_EDITS = [
         "1",
         {"f:metadata": {"f:annotations": {"f:kubectl.kubernetes.io/restartedAt": {}}}},
     ),
+    # kubectl rollout restart
+    edited(
+        ("spec", "template", "metadata", "annotations"),
+        {"kubectl.kubernetes.io/restartedAt": "1"},
+        {"f:spec": {"f:template": {"f:metadata": {"f:annotations": {"f:kubectl.kubernetes.io/restartedAt": {}}}}}},
+        "kubectl-rollout",
+    ),
     # No plan applies annotations that ignore findings.
     edited(
         ("metadata", "annotations", "ignore.inference-platform/drain-missing"),
@@ -347,9 +354,23 @@ def test_replicas_of_a_planned_autoscaler_are_named(wanted: Any) -> None:
     assert len(drift_of(ours, body)) == (wanted is not ABSENT)
 
 
-def test_what_a_controller_adds_is_named() -> None:
+@pytest.mark.parametrize(
+    "manager",
+    [
+        *("some-operator", "Reloader", "kyverno", "kueue-admission", "cert-manager-cainjector", "karpenter", "keda"),
+        *("pilot-discovery", "vpa-admission-controller", "vc-webhook-manager", "linkerd-proxy-injector", "flagger"),
+    ],
+)
+def test_what_a_controller_adds_is_named(manager: str) -> None:
     fields: Object = {"f:metadata": {"f:labels": {"f:x": {}}}}
-    body = edited(("metadata", "labels", "x"), "1", fields, "some-operator")
+    body = edited(("metadata", "labels", "x"), "1", fields, manager)
     (found,) = differences_of(planned(), body)
-    assert (found.path, found.owner) == ("metadata.labels.x", "some-operator")
+    assert (found.path, found.owner) == ("metadata.labels.x", manager)
     assert drift_of(planned(), body) == ()
+
+
+@pytest.mark.parametrize("manager", ["kubectl-edit", "k9s", "Lens", "python-requests", "keel", "argocd-controller"])
+def test_what_people_and_deployers_add_is_drift(manager: str) -> None:
+    fields: Object = {"f:metadata": {"f:labels": {"f:x": {}}}}
+    (found,) = drift_of(planned(), edited(("metadata", "labels", "x"), "1", fields, manager))
+    assert (found.path, found.writer.manager) == ("metadata.labels.x", manager)

@@ -13,8 +13,21 @@ Fields = dict[str, Any]
 APPLY = "Apply"
 """The operation of managers that use server-side apply."""
 
-_CONTROLLERS = ("kube-controller-manager", "kube-scheduler", "kubelet", "kwok")
-_CONTROLLER_WORDS = ("-controller", "-controller-manager", "-operator", "autoscaler", "-webhook", "admission")
+_CONTROLLERS = (
+    *("kube-controller-manager", "kube-scheduler", "kubelet", "kwok"),
+    *("cainjector", "cert-manager", "descheduler", "external-dns", "flagger", "gatekeeper", "goldilocks"),
+    *("istiod", "karpenter", "keda", "kueue", "kyverno", "nfd-", "pilot-discovery", "reloader", "vc-", "vpa-"),
+)
+"""Beginnings of the names of controllers, of Kubernetes and of others that fill fields in."""
+_CONTROLLER_WORDS = (
+    "-controller",
+    "-controller-manager",
+    "-operator",
+    "autoscaler",
+    "-webhook",
+    "admission",
+    "-injector",
+)
 _DEPLOYERS = ("argocd-controller", "kustomize-controller", "helm-controller", "before-first-apply")
 """Managers that apply manifests of people, although their names resemble those of controllers."""
 _SUBJECTS = ("manager", "operator")

@@ -20,6 +20,8 @@ _OF_CONTROLLERS = (
     "control-plane.alpha.kubernetes.io/",
 )
 """Prefixes of annotations that controllers write."""
+_RESTARTED = "kubectl.kubernetes.io/restartedAt"
+"""The note of `kubectl rollout restart`. A manifest with it would restart the pods again after the next one."""
 _BUILT_IN = ("apps", "autoscaling", "")
 _PROBES = ("startupProbe", "livenessProbe", "readinessProbe")
 
@@ -33,7 +35,7 @@ def declared(live: Object, *, scaled: bool = False) -> Object:
         live: The object as the server returned it.
         scaled: Whether an autoscaler sets the number of its replicas.
     """
-    body = as_written(_without_controllers(live))
+    body = _without_restarts(as_written(_without_controllers(live)))
     metadata = {key: value for key, value in body["metadata"].items() if key not in ("finalizers", "ownerReferences")}
     annotations = {
         key: value
@@ -51,6 +53,15 @@ def declared(live: Object, *, scaled: bool = False) -> Object:
         body = {**body, "spec": _without_defaults(live, spec)}
     ordered: Object = {key: body[key] for key in ("apiVersion", "kind") if key in body}
     return {**ordered, "metadata": metadata, **{key: body[key] for key in body if key not in (*ordered, "metadata")}}
+
+
+def _without_restarts(value: Any) -> Any:  # noqa: ANN401  JSON in, JSON out
+    if isinstance(value, list):
+        return [_without_restarts(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    rest = {key: _without_restarts(inner) for key, inner in value.items() if key != _RESTARTED}
+    return {key: inner for key, inner in rest.items() if inner != {} or value[key] == {}}
 
 
 def controllers_of(live: Object) -> list[str]:

@@ -144,12 +144,18 @@ def differences_of(
     planned = _as_stored(planned)
     entries = [entry for entry in live["metadata"].get("managedFields") or () if isinstance(entry, dict)]
     stored = {key: value for key, value in live.items() if key != "status"}
-    written = {change[0]: change for change in _changed(_comparable(planned), _comparable(stored), ())}
+    written = {
+        change[0]: change
+        for change in _changed(_comparable(planned), _comparable(stored), ())
+        if not _is_note(change[0])
+    }
     changes = written
     if view.applied:
         applied, compared = _comparable(view.applied), _comparable(stored)
         changes = {}
         for path, before, after in (*_changed(applied, compared, ()), *_removed(compared, applied, ())):
+            if _is_note(path):
+                continue
             if after is ABSENT:
                 place = _planned_path(path, applied, planned)
                 # What the server would assign because of another change, such as a port of nodes, is not a change of
@@ -340,7 +346,7 @@ def _added(
         for path in _owned(entry.get("fieldsV1") or {}, live, ()):
             if path[:1] == ("metadata",) and (len(path) < 3 or path[1] not in OWN_METADATA):
                 continue
-            if path[:2] == ("metadata", "annotations") and is_bookkeeping(str(path[2])):
+            if _is_note(path):
                 continue
             found = _planned_path(path, live, planned)
             if _at(planned, found) is not ABSENT:
@@ -433,6 +439,11 @@ def _masked(path: Path, value: Any, live: Object, *, kind: str) -> Any:  # noqa:
 def is_bookkeeping(annotation: str) -> bool:
     """Whether kubectl or a controller keeps notes in an annotation."""
     return annotation.startswith(_BOOKKEEPING)
+
+
+def _is_note(path: Path) -> bool:
+    """Whether a field is such an annotation, of an object or of its pods (`kubectl rollout restart`)."""
+    return len(path) > 1 and path[-2] == "annotations" and is_bookkeeping(str(path[-1]))
 
 
 def _is_planner(entry: Mapping[str, Any]) -> bool:

@@ -120,15 +120,25 @@ def kept_fields(live: Object, *, scaled: bool) -> Fields:
     kept: Fields = {}
     for entry in filter(is_former, live["metadata"].get("managedFields") or ()):
         fields = entry.get("fieldsV1") or {}
+        kept = union(kept, _notes_in(fields))
         for key, below in (fields.get("f:metadata") or {}).items():
             if key.removeprefix("f:") not in OWN_METADATA:
                 kept = union(kept, {"f:metadata": {key: below}})
-            elif key == "f:annotations":
-                notes = {name: value for name, value in below.items() if is_bookkeeping(name.removeprefix("f:"))}
-                kept = union(kept, {"f:metadata": {key: notes}}) if notes else kept
         if scaled and "f:replicas" in (fields.get("f:spec") or {}):
             kept = union(kept, {"f:spec": {"f:replicas": {}}})
     return kept
+
+
+def _notes_in(fields: Fields) -> Fields:
+    """Return the annotations with notes of kubectl in a set of fields; without that of a restart, pods restart."""
+    notes: Fields = {}
+    for key, below in fields.items():
+        if key == "f:annotations":
+            kept = {name: value for name, value in below.items() if is_bookkeeping(name.removeprefix("f:"))}
+        else:
+            kept = _notes_in(below)
+        notes |= {key: kept} if kept else {}
+    return notes
 
 
 def _live(kube: Kube, body: Object) -> dict[str, Any] | None:
