@@ -1,13 +1,17 @@
 """Compares resources with a release of their API: fields, values and kinds that it does not have."""
 
 import functools
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from collections.abc import Iterator
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
 
 from .base import ApiModel, Json
 from .kinds import Kind
 from .meta import Resource
 from .releases import Releases, Span, described
+from .schema.embedded import Embedded
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -42,7 +46,8 @@ def misfits(resource: Resource, kind: Kind, release: str) -> Iterator[Misfit]:
     if releases.covers(kind.span, release):
         yield from _of_model(resource, releases, release, ())
     else:
-        yield ("kind",), f"{releases.title(release)} has no kind {kind.kind}; {_remedy(releases, [kind.span])}"
+        remedy = _remedy(releases, releases.of_spans([kind.span]))
+        yield ("kind",), f"{releases.title(release)} has no kind {kind.kind}; {remedy}"
 
 
 def fitting_releases(resource: Resource, kind: Kind) -> list[str]:
@@ -75,6 +80,12 @@ def _of_model(model: ApiModel, releases: Releases, release: str, path: Path) -> 
                 yield (*at, *fault), f"{reason} in {releases.title(release)}"
         elif span.required and "default" not in span.schema:  # the API server sets defaults first
             yield at, f"is required by {releases.title(release)}; set it"
+    for name, alias, embedded in _embedded_fields(type(model)):
+        if name in explicit and name not in lacking:
+            for fault, reason in embedded.lacking(getattr(model, name), releases, release):
+                having = _embedding(embedded, getattr(model, name), fault, releases)
+                remedy = _remedy(releases, having)
+                yield (*path, alias, *fault), f"unknown field of {releases.title(release)}: {reason}; {remedy}"
     for name, alias in _nested_fields(type(model)):
         if name in explicit and name not in lacking:
             yield from _of_value(getattr(model, name), releases, release, (*path, alias))
@@ -87,7 +98,7 @@ def _constrained_fields(model: type[ApiModel], releases: Releases, release: str)
     for name, alias, spans in _spanned_fields(model):
         span = next((span for span in spans if releases.covers(span, release)), None)
         if span is None:
-            constrained.append(_ConstrainedField(name, alias, None, _remedy(releases, spans)))
+            constrained.append(_ConstrainedField(name, alias, None, _remedy(releases, releases.of_spans(spans))))
         elif span.required or _validator(span):
             constrained.append(_ConstrainedField(name, alias, span, ""))
     return tuple(constrained)
@@ -101,12 +112,38 @@ def _spanned_fields(model: type[ApiModel]) -> Iterator[tuple[str, str, list[Span
 
 
 @functools.cache
+def _embedded_fields(model: type[ApiModel]) -> tuple[tuple[str, str, Embedded], ...]:
+    """Return the fields whose values are of types of Kubernetes."""
+    return tuple(
+        (name, info.alias or name, part)
+        for name, info in model.model_fields.items()
+        for part in _parts_of(info)
+        if isinstance(part, Embedded)
+    )
+
+
+def _parts_of(info: FieldInfo) -> Iterator[Any]:
+    """Yield the type of a field and its annotations, also those of an optional type."""
+    parts: list[Any] = [*info.metadata, info.annotation]
+    while parts:
+        part = parts.pop()
+        yield part
+        if get_origin(part) in (Annotated, Union, UnionType):
+            parts += get_args(part)
+
+
+def _embedding(embedded: Embedded, value: Json, path: Path, releases: Releases) -> list[str]:
+    """Return the releases whose definitions have a field within a value of a type of Kubernetes."""
+    return [name for name in releases.names if all(path != at for at, _ in embedded.lacking(value, releases, name))]
+
+
+@functools.cache
 def _nested_fields(model: type[ApiModel]) -> tuple[tuple[str, str], ...]:
     """Return name and alias of the fields that can contain models with fields of single releases."""
     return tuple(
         (name, info.alias or name)
         for name, info in model.model_fields.items()
-        if any(any(_spanned_fields(part)) for part in _models_in(info.annotation))
+        if any(any(_spanned_fields(part)) or _embedded_fields(part) for part in _models_in(info.annotation))
     )
 
 
@@ -147,9 +184,8 @@ def _validator(span: Span) -> "jsonschema_rs.Validator | None":
     return jsonschema_rs.validator_for(constraints)
 
 
-def _remedy(releases: Releases, spans: Iterable[Span]) -> str:
+def _remedy(releases: Releases, names: list[str]) -> str:
     """Return which releases have something, and how to convert manifests to the one that is set."""
-    names = releases.of_spans(spans)
     if not names:
         return f"{NOWHERE}, only realization 'native' supports it; remove it, or do not set {releases.choosing()}"
     verb = "has" if len(names) == 1 else "have"

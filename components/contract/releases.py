@@ -21,6 +21,8 @@ SPANS = "x-spans"
 """Keyword of a field's JSON schema that holds its spans."""
 SPAN = "x-span"
 """Keyword of a rule that holds its span."""
+SINCE = "x-since"
+"""Keyword of a field of Kubernetes that holds the first minor version of Kubernetes with it."""
 
 
 class Span:
@@ -69,11 +71,21 @@ class Release(NamedTuple):
         name: Its tag, or the commit if it has none.
         date: Day of the release.
         operator: Version of the chart that installs its operator; empty if it has no chart.
+        kubernetes: The minor version of Kubernetes whose types its definitions embed; empty if they embed none.
     """
 
     name: str
     date: str = ""
     operator: str = ""
+    kubernetes: str = ""
+
+    def embeds(self, since: str) -> bool:
+        """Whether its definitions have the fields that Kubernetes has since a minor version."""
+        return not self.kubernetes or _minor(since) <= _minor(self.kubernetes)
+
+
+def _minor(version: str) -> int:
+    return int(version.partition(".")[2])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,12 +96,14 @@ class Releases:
         family: Key of the setting ``releases``.
         project: Name of the project, for messages.
         contract: The release that operators are installed in, and whose defaults apply, unless another one is set.
+        embeds_metadata: Whether definitions have the fields of metadata within pods: those of ephemeral claims.
     """
 
     family: str = ""
     project: str = ""
     contract: str = ""
     releases: tuple[Release, ...] = ()
+    embeds_metadata: bool = True
     _order: Mapping[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -101,9 +115,21 @@ class Releases:
     def from_table(cls, family: str, table: Mapping[str, Any]) -> "Releases":
         """Read ``releases.yaml`` of a family."""
         releases = tuple(
-            Release(row["name"], str(row.get("date", "")), str(row.get("operator", ""))) for row in table["releases"]
+            Release(
+                name=row["name"],
+                date=str(row.get("date", "")),
+                operator=str(row.get("operator", "")),
+                kubernetes=row.get("kubernetes", table.get("kubernetes", "")),
+            )
+            for row in table["releases"]
         )
-        return cls(family, table["project"], table["contract"], releases)
+        return cls(
+            family=family,
+            project=table["project"],
+            contract=table["contract"],
+            releases=releases,
+            embeds_metadata=table.get("embedsMetadata", True),
+        )
 
     @property
     def names(self) -> list[str]:

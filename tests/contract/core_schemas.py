@@ -6,6 +6,7 @@ structural schema of the API server says: nothing unknown, nothing null, ranges 
 grammar of quantities.
 """
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ import kubernetes_validate  # type: ignore[import-untyped]
 ROOT = Path(__file__).parents[2]
 TARGET = ROOT / "components/contract/schema/data/core-1.36.json"
 VERSION = "1.36.0"
+EARLIER = ("1.32", "1.33", "1.34", "1.35")
+"""Earlier minor versions whose types a release of a family embeds, or that are between two of these."""
 QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 INT_OR_STRING = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,9})?$"
@@ -106,9 +109,10 @@ ATOMIC = {
 }
 
 
-def packaged() -> dict[str, Any]:
+@functools.cache
+def packaged(version: str = VERSION) -> dict[str, Any]:
     """Return the definitions of the installed package."""
-    folder = Path(kubernetes_validate.__file__).parent / "kubernetes-json-schema" / f"v{VERSION}-local"
+    folder = Path(kubernetes_validate.__file__).parent / "kubernetes-json-schema" / f"v{version}-local"
     found: dict[str, Any] = json.loads((folder / "_definitions.json").read_text())["$defs"]
     return found
 
@@ -140,6 +144,13 @@ def definition(name: str, schema: dict[str, Any]) -> dict[str, Any]:
         union = {"anyOf": [integer, {"type": "string"}], "x-kubernetes-int-or-string": True}
         return union | ({"pattern": PATTERN} if name == QUANTITY else {})
     out = structural(schema)
+    # Fields are marked with the minor version that added them, except those of types that are as new.
+    earlier = [(minor, packaged(f"{minor}.0")[name]) for minor in EARLIER if name in packaged(f"{minor}.0")]
+    for field in out.get("properties", ()):
+        has_field = [minor for minor, known in earlier if field in known.get("properties", ())]
+        since = has_field[0] if has_field else VERSION.rpartition(".")[0]
+        if earlier and since != earlier[0][0]:
+            out["properties"][field]["x-since"] = since
     for owner, field in LEFT_OUT:
         if owner == name:
             del out["properties"][field]

@@ -4,11 +4,12 @@ from typing import Any
 
 from ..base import INT32_MAX, INT64_MAX
 from ..kinds import Kind
+from ..releases import SINCE
 from .embedded import Schema
 from .narrowing import contract_graph
 from .structural import SchemaGraph
 
-_OURS = {"additionalProperties", "x-exact-integer", "$ref", "properties", "items"}
+_OURS = {"additionalProperties", "x-exact-integer", SINCE, "$ref", "properties", "items"}
 _BUILT_IN = {"apiVersion", "kind"}
 
 _RANGES = {

@@ -19,6 +19,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from ..base import INT64_MAX, Json, combined_error, whole_float_to_int
 from ..quantity import MAX_LENGTH, PATTERN, is_quantity, quantity_hint
+from ..releases import SINCE, Releases
 
 JsonObject = dict[str, Any]
 Schema = dict[str, Any]
@@ -31,6 +32,7 @@ INEXACT = "(inexact float)"
 """Key of the map that replaces a float too large for an exact integer; no schema accepts this map."""
 UNKNOWN = "unknown field"
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
+OBJECT_META = META + "ObjectMeta"
 QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 
 
@@ -49,6 +51,15 @@ def definitions() -> dict[str, Schema]:
     """Return the core definitions by full name."""
     schemas: dict[str, Schema] = json.loads(DATA.read_text(encoding="utf-8"))["$defs"]
     return schemas
+
+
+@functools.cache
+def newest_field() -> str:
+    """Return the minor version of Kubernetes that added the newest of the fields."""
+    added = {
+        field.get(SINCE, "") for schema in definitions().values() for field in schema.get("properties", {}).values()
+    }
+    return max(added)  # the minor versions have the same number of digits
 
 
 def reachable(schema: object) -> set[str]:
@@ -174,6 +185,12 @@ class Embedded:
         errors = self._validator.iter_errors(value)
         raise combined_error([problem for error in errors for problem in explain_error(error)])
 
+    def lacking(self, value: Json, releases: Releases, release: str) -> Iterator[tuple[Path_, str]]:
+        """Yield the fields of a valid value that the definitions of a release do not have, with the reason."""
+        kubernetes = releases.find(release)
+        if not releases.embeds_metadata or not kubernetes.embeds(newest_field()):
+            yield from _lacking(value, self.schema, (), releases, release)
+
     def __get_pydantic_core_schema__(self, _source: Json, _handler: GetCoreSchemaHandler) -> CoreSchema:
         """Replace pydantic's own schema for the annotation."""
         return core_schema.no_info_plain_validator_function(self.validate)
@@ -181,6 +198,35 @@ class Embedded:
     def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """Return the schema with its references to core definitions."""
         return _hidden(self.schema)
+
+
+def _lacking(
+    value: Json, schema: Schema, path: Path_, releases: Releases, release: str
+) -> Iterator[tuple[Path_, str]]:
+    name = schema.get("$ref", "").rpartition("/")[2]
+    schema = definitions()[name] if name else schema
+    if isinstance(value, list) and "items" in schema:
+        for index, item in enumerate(value):
+            yield from _lacking(item, schema["items"], (*path, index), releases, release)
+    if not isinstance(value, dict):
+        return
+    embedding = releases.find(release)
+    fields = schema.get("properties", {})
+    for key, inner in value.items():
+        field = fields.get(key)
+        if field is None:
+            continue
+        since = field.get(SINCE)
+        if name == OBJECT_META and not releases.embeds_metadata:
+            yield (*path, key), f"{releases.project} has no fields for the metadata of objects within pods"
+        elif since and not embedding.embeds(since):
+            yield (
+                (*path, key),
+                f"the field exists since Kubernetes {since}, and {releases.title(release)} has those of "
+                f"{embedding.kubernetes}",
+            )
+        else:
+            yield from _lacking(inner, field, (*path, key), releases, release)
 
 
 def _hidden(schema: Schema) -> Schema:

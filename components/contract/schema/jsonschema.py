@@ -6,11 +6,11 @@ from typing import Any
 
 from ..field_reference import documented
 from ..kinds import Kind
-from ..releases import SPAN, SPANS
+from ..releases import SINCE, SPAN, SPANS
 from .embedded import Schema
 from .narrowing import schema_graph
 
-OURS = {"x-exact-integer", "x-null-is-empty", SPAN, SPANS}
+OURS = {"x-exact-integer", "x-null-is-empty", SINCE, SPAN, SPANS}
 """Keywords that only :func:`.structural.normalize` and :mod:`.narrowing` read."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

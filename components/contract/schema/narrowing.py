@@ -4,8 +4,8 @@ import functools
 
 from ..base import Json
 from ..kinds import Kind
-from ..releases import SPAN, SPANS, Releases, Span
-from .embedded import Schema
+from ..releases import SINCE, SPAN, SPANS, Releases, Span
+from .embedded import OBJECT_META, Schema
 from .structural import SchemaGraph, hub_graph
 
 _RULES = "x-kubernetes-validations"
@@ -29,7 +29,10 @@ def release_graph(kind: Kind, release: str) -> SchemaGraph:
     """Return the schema of a kind in one release."""
     hub = hub_graph(kind)
     root = _narrowed(hub.root, kind.releases, release)
-    return SchemaGraph(root, {name: _narrowed(schema, kind.releases, release) for name, schema in hub.defs.items()})
+    defs = {name: _narrowed(schema, kind.releases, release) for name, schema in hub.defs.items()}
+    if OBJECT_META in defs and not kind.releases.embeds_metadata:
+        defs[OBJECT_META] = {"type": "object"}
+    return SchemaGraph(root, defs)
 
 
 def _narrowed(schema: Json, releases: Releases, release: str) -> Json:
@@ -61,6 +64,10 @@ def _covers(span: Json, releases: Releases, release: str) -> bool:
 
 def _field(schema: Schema, releases: Releases, release: str) -> Schema | None:
     """Return the schema of a field in a release, without its spans; None if the release lacks the field."""
+    if SINCE in schema:
+        if not releases.find(release).embeds(schema[SINCE]):
+            return None
+        return {key: value for key, value in schema.items() if key != SINCE}
     if SPANS not in schema:
         return schema
     span = next((span for span in schema[SPANS] if _covers(span, releases, release)), None)
