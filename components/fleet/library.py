@@ -97,6 +97,10 @@ class Library:
         """Return the names of the workloads of a namespace that were rendered so far."""
         return sorted(name for other, name in self._workloads if other == namespace)
 
+    def passed_through(self, namespace: str) -> list[Workload]:
+        """Return the workloads of objects of other APIs in a namespace, by name."""
+        return [self._workloads[place][1] for place in sorted(self._passed_through) if place[0] == namespace]
+
     def namespaces_with_workload(self, name: str) -> list[str]:
         """Return the namespaces with a workload of this name that was rendered so far."""
         return sorted(namespace for namespace, other in self._workloads if other == name)

@@ -52,6 +52,37 @@ def test_what_is_printed_renders_to_the_same(written: Any, tmp_path: Path) -> No
     assert bodies(str(expanded)) == bodies(path)
 
 
+@pytest.mark.parametrize(
+    ("release", "scheduler", "expected"),
+    [
+        # As the templates of the controllers have it: convert/templates/vllm.yaml and vllm-pd.yaml at the tags.
+        ("97b99f41", None, ("volcano", "ServingGroupRecreate", None)),
+        ("v0.1.0", "volcano", ("volcano", "ServingGroupRecreate", {"leader": 1})),
+        ("v0.2.0", None, ("", "ServingGroupRecreate", {"leader": 1})),
+        ("v1.0.0", None, ("", None, {"leader": 1})),
+        ("v1.0.0", "volcano", ("volcano", None, {"leader": 1})),
+    ],
+)
+def test_what_the_controllers_of_a_release_write(
+    written: Any, release: str, scheduler: str | None, expected: tuple[str, str | None, Object | None]
+) -> None:
+    body = booster("m", backend(workers=[worker(**SERVED)], **({"schedulerName": scheduler} if scheduler else {})))
+    if release not in ("97b99f41", "v0.1.0"):
+        (only,) = body["spec"].pop("backends")
+        bounds = [only.pop(name) for name in ("minReplicas", "maxReplicas")]
+        body["spec"]["backend"] = {**only, **({"replicas": bounds[0]} if release == "v1.0.0" else _bounds(bounds))}
+    done = render("--expand", "--realization", "operator", "--release", f"kthena={release}", written(body))
+    assert done.returncode == 0, done.stderr
+    serving = next(body for body in yaml.safe_load_all(done.stdout) if body["kind"] == "ModelServing")
+    spec, gang = serving["spec"], serving["spec"]["template"].get("gangPolicy")
+    minimum = gang and gang["minRoleReplicas"]
+    assert (spec["schedulerName"], spec.get("recoveryPolicy"), minimum) == expected
+
+
+def _bounds(bounds: list[int]) -> Object:
+    return {"minReplicas": bounds[0], "maxReplicas": bounds[0]}
+
+
 @pytest.mark.parametrize(("realization", "containers"), [("native", ["engine"]), ("operator", ["runtime", "engine"])])
 def test_the_controllers_need_the_runtime(written: Any, realization: str, containers: list[str]) -> None:
     done = render(

@@ -364,3 +364,38 @@ def test_readings_are_joined() -> None:
     both = Manifests.merged(parts)
     assert (len(both.others), len(both.resources), both.count) == (1, 2, 4)
     assert both.problems == parts[2].problems
+
+
+def _routed_deployment(labels: dict[str, str]) -> list[dict[str, Any]]:
+    container = {"name": "e", "image": "ghcr.io/huntersman/vllm-mock:latest", "ports": [{"containerPort": 8000}]}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    selector = {"matchLabels": {"app": "mock"}}
+    server = {"inferenceEngine": "vLLM", "model": "m", "workloadPort": {"port": 8000}, "workloadSelector": selector}
+    route = {"modelName": "m", "rules": [{"targetModels": [{"modelServerName": "mock"}]}]}
+    api = "networking.serving.volcano.sh/v1alpha1"
+    return [
+        other("apps/v1", "Deployment", "mock", selector=selector, spec={"replicas": 2, "template": template}),
+        other(api, "ModelServer", "mock", spec=server),
+        other(api, "ModelRoute", "mock", spec=route),
+    ]
+
+
+@pytest.mark.parametrize("realization", Realization)
+def test_a_model_server_may_select_the_pods_of_a_deployment(realization: Realization) -> None:
+    """As all examples of Kthena's router do (examples/kthena-router/LLM-Mock-*.yaml)."""
+    where = Environment(
+        options=Options(namespace="models", realizations={"kthena": realization}), other_kinds=OtherKinds.APPLY
+    )
+    found = plan(objects(_routed_deployment({"app": "mock", "more": "x"})), where)
+    assert not errors(found.problems)
+    about = [problem for problem in found.problems if problem.path == "spec.workloadSelector.matchLabels"]
+    expected = [(Severity.WARNING, RuleId.NATIVE_DIFFERS)] if realization.is_native else []
+    assert [(problem.severity, problem.rule) for problem in about] == expected
+    assert all("Deployment 'mock'" in problem.reason for problem in about)
+
+
+@pytest.mark.parametrize("choice", [OtherKinds.APPLY, OtherKinds.SKIP])
+def test_a_selector_of_no_pods_is_an_error(choice: OtherKinds) -> None:
+    labels = {"app": "another"} if choice is OtherKinds.APPLY else {"app": "mock"}
+    found = planned(*_routed_deployment(labels), choice=choice)
+    assert [problem.rule for problem in errors(found.problems)] == [RuleId.REFERENCE_MISSING]

@@ -56,10 +56,8 @@ def definitions() -> dict[str, Schema]:
 @functools.cache
 def newest_field() -> str:
     """Return the minor version of Kubernetes that added the newest of the fields."""
-    added = {
-        field.get(SINCE, "") for schema in definitions().values() for field in schema.get("properties", {}).values()
-    }
-    return max(added)  # the minor versions have the same number of digits
+    fields = (field for schema in definitions().values() for field in schema.get("properties", {}).values())
+    return max(str(field.get(SINCE, "")) for field in fields)  # the minor versions have the same number of digits
 
 
 def reachable(schema: object) -> set[str]:

@@ -48,12 +48,15 @@ def check_booster(backends: Sequence[BackendContext], findings: Findings) -> Non
 
 
 def check_scheduled_together(backends: Sequence[BackendContext], findings: Findings) -> None:
-    """Warn about replicas of several pods that should be scheduled together, which natively they are not."""
+    """Warn about replicas of several pods that should be scheduled together, which natively they are not.
+
+    Those of pairs are: their roles are workloads of their own, so that each replica has a PodGroup.
+    """
     for backend in backends:
         pods = sum(
             role.pods * (1 if role.worker.replicas is None else role.worker.replicas) for role in backend.roles
         )
-        if backend.spec.scheduler_name == VOLCANO and pods > 1:
+        if backend.spec.scheduler_name == VOLCANO and pods > 1 and not backend.is_disaggregated:
             findings.warn(
                 f"{backend.path}.schedulerName",
                 f"is {VOLCANO}, with which Kthena schedules the {pods} pods of a replica together; natively they are "

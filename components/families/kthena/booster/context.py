@@ -11,6 +11,7 @@ from pydantic_core import to_json
 from ....contract.base import Json
 from ....fleet.objects import Object
 from ....fleet.options import ModelCache, Options
+from ..controllers import Controllers
 from ..names import WORKLOAD_GROUP, backend_name
 from ..types import ModelBooster
 from ..types.model_booster import ModelBackend, ModelWorker
@@ -82,6 +83,7 @@ class BackendContext:
     Attributes:
         index: Its position among the backends.
         namespace: Namespace of the booster.
+        controllers: The controllers of the release in which the booster is read.
     """
 
     booster: ModelBooster
@@ -89,6 +91,7 @@ class BackendContext:
     index: int
     namespace: str
     options: ExpansionOptions
+    controllers: Controllers
 
     @property
     def path(self) -> str:

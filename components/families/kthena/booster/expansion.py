@@ -10,6 +10,7 @@ from ....contract.kinds import Kind
 from ....contract.load import LoadedResource
 from ....contract.problems import field_path
 from ....fleet.objects import Object
+from ..controllers import Controllers
 from ..generated import Generated
 from ..kinds import BINDING, MODEL_ROUTE, MODEL_SERVER, MODEL_SERVING, POLICY
 from ..types import ModelBooster
@@ -90,7 +91,7 @@ def backends_of(source: LoadedResource, options: ExpansionOptions) -> tuple[Back
     assert isinstance(booster, ModelBooster)  # noqa: S101  the caller chose this function by kind
     namespace = booster.metadata.namespace or options.namespace
     return tuple(
-        BackendContext(booster, spec, index, namespace, options)
+        BackendContext(booster, spec, index, namespace, options, Controllers.of(source))
         for index, spec in enumerate(booster.spec.all_backends)
     )
 

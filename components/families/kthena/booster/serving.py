@@ -44,10 +44,18 @@ def serving_of(backend: BackendContext) -> tuple[RoleCommands, Object]:
     template: Object = {"roles": [_role(role, commands, weights) for role, commands in role_commands]}
     if backend.options.runtime:
         template = {"restartGracePeriodSeconds": GRACE_SECONDS, **template}
+    controllers = backend.controllers
     # Until v0.1.0, every ModelServing must name volcano (Kthena spec V12), although only the pods of gangs need it.
-    scheduler = backend.spec.scheduler_name or VOLCANO
+    # Afterwards an empty name is the scheduler of Kubernetes, and what Kthena's controllers write.
+    scheduler = backend.spec.scheduler_name or ("" if controllers.since("v0.2.0") else VOLCANO)
+    if backend.options.runtime:
+        is_gang = controllers.since("v0.1.0") and scheduler == (backend.spec.scheduler_name or "")
+    else:
+        is_gang = backend.is_disaggregated and backend.spec.scheduler_name == VOLCANO
+    if is_gang:
+        template["gangPolicy"] = {"minRoleReplicas": {role.name: role.replicas for role in roles}}
     spec: Object = {"replicas": backend.spec.least, "schedulerName": scheduler, "template": template}
-    if backend.options.runtime and any(role.pods == 1 for role in roles):
+    if backend.options.runtime and controllers.until("v0.2.0") and any(role.pods == 1 for role in roles):
         # With RoleRecreate, the default, the controllers never replace the only pod of an instance (D-13).
         spec["recoveryPolicy"] = "ServingGroupRecreate"
     body = new_object(WORKLOAD_API, "ModelServing", backend.name, backend.namespace, spec)

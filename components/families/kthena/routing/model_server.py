@@ -1,6 +1,6 @@
 """Checks of a ModelServer: the pods that it selects, their engines and ports, and prefill with decode."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ....contract.findings.collector import Findings
 from ....contract.findings.ids import RuleId
@@ -11,6 +11,7 @@ from ....fleet.library import Library
 from ....fleet.options import Options
 from ....fleet.rendered import Rendered
 from ....fleet.serving import render_declared
+from ....fleet.workloads import Workload
 from ..generated import Generated
 from ..names import OPERATOR, SERVING_LABEL
 from ..references import SelectedRole, is_routed, matches, role_titles, selected_by
@@ -74,7 +75,16 @@ def _check_selected(
         findings.error(path, reason, RuleId.REFERENCE_MISSING)
         return []
     roles = selected_by(labels, library, namespace)
-    if not roles:
+    others = [] if roles else _selected_others(labels, library, namespace)
+    if others and native:
+        titles = ", ".join(f"{workload.kind} {workload.name!r}" for workload in others)
+        reason = (
+            f"selects the pods of {titles}, which no role of a ModelServing has: natively ModelRoutes lead to the "
+            "Services of roles, so that these pods get no requests and the model no endpoint; write a ModelServing "
+            "with the pods, add a Service of your own, or use realization 'operator'"
+        )
+        findings.warn(path, reason, RuleId.NATIVE_DIFFERS)
+    elif not roles and not others:
         available = ", ".join(role_titles(library, namespace)) or "no ModelServing"
         selector = ", ".join(f"{key}={value}" for key, value in sorted(labels.items()))
         reason = f"selects no pods of namespace {namespace}: {selector} (available: {available}); correct the labels"
@@ -85,6 +95,15 @@ def _check_selected(
             reason += ", unless the pods are created elsewhere"
             findings.warn(path, reason, RuleId.REFERENCE_ELSEWHERE)
     return roles
+
+
+def _selected_others(labels: Mapping[str, str], library: Library, namespace: str) -> list[Workload]:
+    """Return the workloads of other APIs among the files, such as Deployments, whose pods a selector selects."""
+    return [
+        workload
+        for workload in library.passed_through(namespace)
+        if matches((workload.front.get("metadata") or {}).get("labels") or {}, labels)
+    ]
 
 
 def _check_ports(spec: ModelServerSpec, roles: Sequence[SelectedRole], findings: Findings, *, native: bool) -> None:

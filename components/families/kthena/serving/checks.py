@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ....contract.findings.ids import RuleId
-from ....contract.releases import Span
 from ....engines.pairs.checks import handover_rule
 from ....engines.pairs.faults import Side, pair_faults
 from ....engines.pairs.rows import Stage
@@ -44,7 +43,7 @@ def check_pod_metadata(serving: ServingContext) -> None:
                     reason = "is reserved: Kthena sets it to find its pods; remove it"
                     serving.findings.error(f"{metadata}.labels[{key}]", reason, RuleId.NAMES_TAKEN)
             for key in (template.metadata and template.metadata.annotations) or ():
-                if key in (GROUP_ANNOTATION, TASK_ANNOTATION) and is_gang(serving.group):
+                if key in (GROUP_ANNOTATION, TASK_ANNOTATION) and is_gang(serving):
                     reason = "is reserved: it is set for the gang of the serving group; remove it"
                     serving.findings.error(f"{metadata}.annotations[{key}]", reason, RuleId.NAMES_TAKEN)
             # V3 of Kthena spec 1.4 is checked here: a CEL rule over whole pods would exceed the API server's budget.
@@ -167,7 +166,7 @@ def _check_field_references(serving: ServingContext) -> None:
     if is_one_set(serving.group):
         # All groups of one LeaderWorkerSet share a template, so that no label can differ between them.
         instead |= {f"metadata.labels['{SERVING_LABEL}/{name}']": index for name in ("group-name", "role-id")}
-    if not has_pod_groups(serving.group):
+    if not has_pod_groups(serving):
         instead |= {f"metadata.annotations['{name}']": index for name in (GROUP_ANNOTATION, TASK_ANNOTATION)}
     for path, role in serving.roles:
         for part, template in (("entryTemplate", role.entry_template), ("workerTemplate", role.worker_template)):
@@ -199,16 +198,9 @@ def _field_references(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _check_scheduled_together(serving: ServingContext) -> None:
-    """Warn about groups that Kthena makes gangs because of their scheduler, and that natively are none.
-
-    Since v0.3.0 each group with the scheduler volcano, the default, has a PodGroup (isSchedulingEnabled in
-    podgroupmanager/manager.go). Until v0.1.0 every ModelServing had to name it, so that it says nothing there.
-    """
-    release, releases = serving.source.kind.release, serving.source.kind.releases
-    if isinstance(serving.source, Generated) or not release or not releases.covers(Span(since="v0.3.0"), release):
-        return
+    """Warn about groups that Kthena makes gangs because of their scheduler, and that natively are none."""
     pods = pods_per_group(serving.group)
-    if (serving.spec.scheduler_name or SCHEDULER) == SCHEDULER and pods > 1 and not is_gang(serving.group):
+    if serving.starts_groups and pods > 1 and not is_gang(serving):
         serving.findings.warn(
             "spec.schedulerName",
             f"is {SCHEDULER}, with which Kthena schedules the {pods} pods of a serving group together; natively they "
@@ -223,7 +215,7 @@ def check_scheduling(serving: ServingContext, roles: list[RolePods]) -> None:
     for role in roles:
         for path, template in role.templates:
             scheduler = template.spec.get("schedulerName")
-            if has_pod_groups(serving.group) and scheduler != SCHEDULER and serving.options.realization.is_native:
+            if has_pod_groups(serving) and scheduler != SCHEDULER and serving.options.realization.is_native:
                 reason = f"is {scheduler!r}, which ignores the gang of the serving group; remove it"
                 is_own = scheduler == serving.spec.scheduler_name
                 field = "spec.schedulerName" if is_own else f"{path}.spec.schedulerName"

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 from ....contract.findings.collector import Findings
 from ....contract.load import LoadedResource
+from ....contract.releases import Span
 from ....fleet.options import Options
 from ....fleet.origins import Origin
 from ...leaderworkerset.rules import share
 from ..generated import Generated, origin_of
+from ..names import VOLCANO
 from ..types import ModelServing
 from ..types.model_serving import ModelServingSpec, Role, RollingUpdateConfiguration, ServingGroup
 
@@ -37,6 +39,25 @@ class ServingContext:
     @property
     def spec(self) -> ModelServingSpec:
         return self.resource.spec
+
+    @property
+    def scheduler(self) -> str:
+        """The scheduler that Kthena's controllers give the pods; empty for that of Kubernetes.
+
+        Volcano is the default. The API server keeps an empty name, which the controllers hand on.
+        """
+        return VOLCANO if self.spec.scheduler_name is None else self.spec.scheduler_name
+
+    @property
+    def starts_groups(self) -> bool:
+        """Whether its release makes each group with the scheduler volcano a gang, with or without gangPolicy.
+
+        Since v0.3.0 (isSchedulingEnabled in podgroupmanager/manager.go). What a ModelBooster generates has a
+        gangPolicy where it is a gang.
+        """
+        kind = self.source.kind
+        since = Span(since="v0.3.0")
+        return not isinstance(self.source, Generated) and kind.has_rule(since) and self.scheduler == VOLCANO
 
     @property
     def model(self) -> str:

@@ -5,13 +5,13 @@ from decimal import Decimal
 
 from ....contract.quantity import format_quantity, parse_quantity
 from ....fleet.objects import Object, new_object
-from ..names import SERVING_LABEL, group_name, role_id, role_labels, serving_labels
+from ..names import SERVING_LABEL, VOLCANO, group_name, role_id, role_labels, serving_labels
 from ..types.model_serving import Role, ServingGroup, TopologyPolicy
 from .context import ServingContext
 
 GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 TASK_ANNOTATION = "volcano.sh/task-spec"
-SCHEDULER = "volcano"
+SCHEDULER = VOLCANO
 
 
 def pods_per_group(group: ServingGroup) -> int:
@@ -23,9 +23,17 @@ def pods_per_instance(role: Role) -> int:
     return 1 + role.worker_replicas
 
 
-def is_gang(group: ServingGroup) -> bool:
-    """Return whether pods of a serving group must be scheduled together."""
-    return group.gang_policy is not None or group.network_topology is not None
+def is_gang(serving: ServingContext) -> bool:
+    """Return whether pods of a serving group must be scheduled together.
+
+    Those of a ModelServing without a policy are a gang only if it names Volcano itself, and if that leaves its
+    workloads as they are: a group of one set has no PodGroup of its own.
+    """
+    group = serving.group
+    if group.gang_policy is not None or group.network_topology is not None:
+        return True
+    names_volcano = serving.starts_groups and serving.spec.scheduler_name is not None
+    return names_volcano and not is_one_set(group) and pods_per_group(group) > 1
 
 
 def is_one_set(group: ServingGroup) -> bool:
@@ -42,15 +50,15 @@ def is_one_set(group: ServingGroup) -> bool:
     return group.gang_policy is None or gang_pods <= 1
 
 
-def has_pod_groups(group: ServingGroup) -> bool:
+def has_pod_groups(serving: ServingContext) -> bool:
     """Return whether each serving group has a PodGroup."""
-    return is_gang(group) and not is_one_set(group)
+    return is_gang(serving) and not is_one_set(serving.group)
 
 
 def pod_groups(serving: ServingContext) -> list[Object]:
     """Return the PodGroup of each serving group; none without a gang."""
     group = serving.group
-    if not is_gang(group):
+    if not is_gang(serving):
         return []
     tasks = {
         role_id(role.name, instance): pods_per_instance(role)
@@ -99,7 +107,7 @@ def _sub_groups(serving: ServingContext, policy: TopologyPolicy) -> Iterator[Obj
 
 def gang_annotations(serving: ServingContext, group: int, role: str, instance: int) -> dict[str, str]:
     """Return the annotations with which Volcano assigns a pod to its gang and task; none without a gang."""
-    if not is_gang(serving.group):
+    if not is_gang(serving):
         return {}
     return {GROUP_ANNOTATION: group_name(serving.name, group), TASK_ANNOTATION: role_id(role, instance)}
 

@@ -72,7 +72,7 @@ def _broken_settings(serving: ServingContext, roles: Sequence[RolePods]) -> Iter
                         f"pods stay Pending; add {{key: {key}, operator: Exists}}",
                     )
         # Entry pods get the scheduler of the ModelServing, workers keep their own (v0.1.0, GenerateWorkerPod).
-        is_split = is_gang(group) and controllers.until("v0.1.0")
+        is_split = is_gang(serving) and controllers.until("v0.1.0")
         if is_split and pods.worker and pods.worker.spec.get("schedulerName") != SCHEDULER:
             reason = f"leaves the workers of a gang to the default scheduler (D-09); set {SCHEDULER}"
             yield f"{pods.path}.workerTemplate.spec.schedulerName", reason

@@ -110,7 +110,7 @@ def pod_template(
         _allow_nodes(body["spec"], choices)
         if serving.spec.scheduler_name not in (None, "", SCHEDULER):
             body["spec"].setdefault("schedulerName", serving.spec.scheduler_name)
-        elif has_pod_groups(serving.group):
+        elif has_pod_groups(serving):
             body["spec"].setdefault("schedulerName", SCHEDULER)
         elif options.scheduler_name != _DEFAULT_SCHEDULER:
             body["spec"].setdefault("schedulerName", options.scheduler_name)

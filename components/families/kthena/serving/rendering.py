@@ -57,7 +57,7 @@ def render_model_serving(source: LoadedResource, library: Library, options: Opti
         endpoints=endpoints,
         others=(as_manifest(source, options), *services),
         # Kthena's controller gives every entry pod the scheduler in spec.schedulerName (Kthena spec 3.2, V12).
-        requires=frozenset({OPERATOR, *((VOLCANO,) if (serving.spec.scheduler_name or VOLCANO) == VOLCANO else ())}),
+        requires=frozenset({OPERATOR, *((VOLCANO,) if serving.scheduler == VOLCANO else ())}),
         model=serving.name,
     )
 
@@ -100,7 +100,7 @@ def render_native(serving: ServingContext, roles: list[RolePods], routed: frozen
         routed: Names of the roles that a ModelRoute leads to.
     """
     endpoints, services = endpoints_and_services(serving, roles, routed)
-    gangs = pod_groups(serving) if has_pod_groups(serving.group) else []
+    gangs = pod_groups(serving) if has_pod_groups(serving) else []
     return Rendered(
         serving.source,
         serving.source.kind.kind,

@@ -6,8 +6,9 @@ import pytest
 
 from components.families import objects as loaded
 from components.fleet.options import Options
+from components.fleet.words import Realization
 from components.plan.rendering import render_fleet
-from tests.families.kthena.booster.support import backend, booster, worker
+from tests.families.kthena.booster.support import backend, booster, pair, worker
 from tests.families.kthena.serving.support import LABEL, Object, engine, model_serving, pods, role, warned
 from tests.fleets import fleet_of, warnings
 
@@ -94,6 +95,63 @@ def test_groups_that_volcano_would_start_together(release: str, spec: Object, ex
     assert not manifests.problems, list(map(str, manifests.problems))
     fleet = render_fleet(manifests.resources, Options(releases=releases))
     assert ("spec.schedulerName" in [each.path for each in warnings(fleet)]) is expected
+
+
+def pod_groups(*documents: Object, release: str) -> list[tuple[str, int]]:
+    """The name and the number of pods of each PodGroup; all pods are in one, and use Volcano."""
+    releases = {"kthena": release}
+    manifests = loaded(documents, releases=releases)
+    assert not manifests.problems, list(map(str, manifests.problems))
+    fleet = render_fleet(manifests.resources, Options(releases=releases))
+    found = [body for item in fleet.rendered for body in item.others if body["kind"] == "PodGroup"]
+    schedulers = {spec.get("schedulerName") for _, each in fleet.workloads for spec in pod_specs(each.body)}
+    assert schedulers == ({"volcano"} if found else {None})
+    assert all(("volcano" in item.requires) == bool(found) for item in fleet.rendered)
+    return [(body["metadata"]["name"], body["spec"]["minMember"]) for body in found]
+
+
+def pod_specs(body: Object) -> list[Object]:
+    template = body["spec"]["leaderWorkerTemplate"]
+    return [template[name]["spec"] for name in ("leaderTemplate", "workerTemplate") if name in template]
+
+
+@pytest.mark.parametrize(
+    ("release", "scheduler", "expected"),
+    [
+        ("v1.0.0", "volcano", [("ms-0", 3), ("ms-1", 3)]),
+        ("v0.3.0", "volcano", [("ms-0", 3), ("ms-1", 3)]),
+        ("v0.2.0", "volcano", []),
+        ("v1.0.0", "", []),
+        ("v1.0.0", None, []),
+    ],
+)
+def test_groups_of_several_instances_that_name_volcano_are_gangs(
+    release: str, scheduler: str | None, expected: list[tuple[str, int]]
+) -> None:
+    spec: dict[str, Any] = {} if scheduler is None else {"schedulerName": scheduler}
+    document = model_serving("ms", role("a"), role("b", 1), replicas=2, **spec)
+    if scheduler is None:
+        del document["spec"]["schedulerName"]
+    assert pod_groups(document, release=release) == expected
+
+
+def test_an_empty_scheduler_is_that_of_kubernetes() -> None:
+    releases = {"kthena": "v1.0.0"}
+    document = model_serving("ms", role("a", 1), schedulerName="")
+    native = render_fleet(loaded([document], releases=releases).resources, Options(releases=releases))
+    assert "spec.schedulerName" not in [each.path for each in warnings(native)]
+    operated = Options(releases=releases, realization=Realization.OPERATOR)
+    (item,) = render_fleet(loaded([document], releases=releases).resources, operated).rendered
+    assert "volcano" not in item.requires
+
+
+@pytest.mark.parametrize(("scheduler", "expected"), [("volcano", [("m-b-0", 2)]), ("", [])])
+def test_a_pair_of_a_booster_that_names_volcano_is_a_gang(scheduler: str, expected: list[tuple[str, int]]) -> None:
+    fields: dict[str, Any] = {"schedulerName": scheduler} if scheduler else {}
+    fleet = fleet_of(booster("m", pair(**fields)))
+    found = [body for item in fleet.rendered for body in item.others if body["kind"] == "PodGroup"]
+    assert [(body["metadata"]["name"], body["spec"]["minMember"]) for body in found] == expected
+    assert not [each.path for each in warnings(fleet) if "schedulerName" in each.path]
 
 
 def test_a_pod_alone_is_no_group() -> None:
