@@ -82,6 +82,10 @@ class Migrating(Protocol):
         """Return the conversions, oldest first."""
         ...
 
+    def edits(self, value: Object) -> bool:  # noqa: ARG002  for derived classes
+        """Whether conversions edit an object of another API, such as an autoscaler of a resource."""
+        return False
+
 
 @runtime_checkable
 class Expandable(Protocol):

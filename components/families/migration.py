@@ -74,23 +74,58 @@ class MigrationNote(NamedTuple):
         return f"{self.title}: {self.path}: {self.reason}" if self.path else f"{self.title}: {self.reason}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedScaling:
+    """What the stacks plan for a resource that scales a workload.
+
+    Attributes:
+        least, most: The bounds of its autoscaler.
+        workload: The workload; None if it is unknown.
+    """
+
+    least: int
+    most: int
+    workload: Mapping[str, Any] | None = None
+
+
+class StackFacts:
+    """What the stacks of the manifests say; nothing, for manifests without a project.
+
+    Attributes:
+        prometheus: URL of Prometheus.
+        uses_keda: Whether KEDA serves metrics to autoscalers, so that HorizontalPodAutoscalers get none.
+    """
+
+    prometheus: str = ""
+    uses_keda: bool = False
+
+    def price(self, instance_type: str) -> float | None:  # noqa: ARG002  for derived classes
+        """Return the price of an instance type on demand, in USD an hour; None if it is unknown."""
+        return None
+
+    def scaling(self, document: MigratedDocument) -> PlannedScaling | None:  # noqa: ARG002  for derived classes
+        """Return what is planned for a resource before the conversion; None if it is unknown."""
+        return None
+
+
 @dataclass(slots=True)
 class Batch:
     """The manifests of one family in a migration, over all files.
 
     Attributes:
         documents: The manifests; conversions edit them, and add and remove some.
-        others: Manifests of other APIs in the same files, which references may lead to. They are not edited.
+        others: Manifests of other APIs in the same files, which references may lead to. Only those that the family
+            edits may change (:meth:`~components.families.family.Migrating.edits`).
         losses: What the target cannot express.
         notes: What a reader should know, such as a renamed workload.
-        price: Returns the price of an instance type on demand, in USD an hour; None if it is unknown.
+        stacks: What the stacks of the manifests say.
     """
 
     documents: list[MigratedDocument]
     others: list[MigratedDocument] = field(default_factory=list)
     losses: list[MigrationNote] = field(default_factory=list)
     notes: list[MigrationNote] = field(default_factory=list)
-    price: Callable[[str], float | None] = lambda _: None
+    stacks: StackFacts = field(default_factory=StackFacts)
     _last: int = 0
 
     def of_kind(self, kind: str) -> list[MigratedDocument]:

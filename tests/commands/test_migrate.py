@@ -3,6 +3,7 @@
 import re
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -362,6 +363,68 @@ def test_costs_are_those_of_the_price_file(tmp_path: Path) -> None:
     done = workbench("migrate", "--cwd", tmp_path, "--release", "llmd=v0.4.1", "--write", "--lossy")
     assert (done.returncode, manifest.read_text()) == (1, VARIANT)
     assert "prices.yaml" in done.stderr
+
+
+SERVED = """# the model
+apiVersion: llmaz.io/v1alpha1
+kind: OpenModel
+metadata: {name: chat}
+spec:
+  familyName: llama3
+  source: {modelHub: {modelID: meta-llama/Llama-3.1-8B-Instruct}}
+  inferenceConfig:
+    flavors:
+    - {name: l40s, limits: {nvidia.com/gpu: 1}, params: {INSTANCE-TYPE: g6e.2xlarge}}
+---
+apiVersion: inference.llmaz.io/v1alpha1
+kind: Playground
+metadata: {name: chat}
+spec:
+  modelClaim: {modelName: chat}
+  backendRuntimeConfig: {args: [--max-num-seqs, "8"]}
+---
+# sized for the peak
+"""
+LEVELS = """config:
+  inference-platform:cloud: none
+  inference-platform:kubeconfig: kubeconfig
+  inference-platform:models: [models]
+  inference-platform:serviceLevels:
+    classes: [{name: Premium, models: {chat: {itlMs: 30, ttftMs: 1000}}}]
+    loads: {chat: {requestsPerMinute: 3000, leastRequestsPerMinute: 1000, outputTokens: 100}}
+"""
+
+
+def test_a_way_out_of_the_kind_keeps_the_size(tmp_path: Path) -> None:
+    """The bounds that the plan computes from the profile are those of the autoscaler, and the plan accepts it."""
+    (tmp_path / "Pulumi.yaml").write_text("name: inference-platform\nruntime: python\n")
+    stack = tmp_path / "Pulumi.dev.yaml"
+    stack.write_text(LEVELS)
+    (tmp_path / "models").mkdir()
+    manifest = tmp_path / "models/chat.yaml"
+    manifest.write_text(SERVED + VARIANT)
+    options = ("--cwd", tmp_path, "--stack", "dev")
+    before = [body for body in _rendered(*options) if body["kind"] == "HorizontalPodAutoscaler"]
+    done = workbench("migrate", "--cwd", tmp_path, "--release", "llmd=v0.9.0", "--write", "--lossy")
+    assert done.returncode == 0, done.stderr
+    assert "loss: VariantAutoscaling/chat: spec.modelProfile" in done.stderr
+    written = manifest.read_text()
+    assert written.startswith(SERVED)
+    (after,) = [body for body in yaml.safe_load_all(written) if body["kind"] == "HorizontalPodAutoscaler"]
+    bounds = ("minReplicas", "maxReplicas")
+    assert [after["spec"][key] for key in bounds] == [before[0]["spec"][key] for key in bounds]
+    assert before[0]["spec"]["maxReplicas"] > before[0]["spec"]["minReplicas"] > 1
+    assert written.count("# sized for the peak") == 1
+    stack.write_text(stack.read_text() + "  inference-platform:otherKinds: apply\n")
+    checked = workbench("validate", *options)
+    assert checked.returncode == 0, checked.stdout
+    assert "llm-d.ai" not in checked.stdout
+
+
+def _rendered(*options: object) -> list[dict[str, Any]]:
+    done = workbench("render", *options)
+    assert done.returncode == 0, done.stderr
+    return [body for body in yaml.safe_load_all(done.stdout) if body]
 
 
 CLUSTER = """apiVersion: federation.llmkube.dev/v1alpha1

@@ -92,7 +92,7 @@ def migrate(
     if to_family:
         converted = convert_to_family(files, to_family)
     elif project:
-        converted = convert(files, targets, origins, lossy=lossy, price=project.price)
+        converted = convert(files, targets, origins, lossy=lossy, stacks=project)
     else:
         converted = convert(files, targets, origins, lossy=lossy)
     texts = dict(converted.texts)

@@ -1,10 +1,11 @@
 """Converts manifest files from one release of an API to another."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from components.checks.metrics.chain import DEFAULTS
 from components.contract.documents.files import manifest_files, read_text
 from components.contract.findings.ids import RuleId
 from components.contract.kinds import Kinds
@@ -15,6 +16,7 @@ from components.families.migration import (
     Batch,
     MigratedDocument,
     MigrationNote,
+    StackFacts,
     leave_out,
     migrate,
     origin_of,
@@ -23,6 +25,8 @@ from components.families.migration import (
 from ..errors import WorkbenchError
 from .files import ManifestFile, convert_files
 
+NO_STACKS = StackFacts()
+NO_STACKS.prometheus = DEFAULTS.prometheus
 _LINE_END = re.compile("\r\n?")
 
 
@@ -60,7 +64,7 @@ def convert(
     origins: Mapping[str, str],
     *,
     lossy: bool,
-    price: Callable[[str], float | None] = lambda _: None,
+    stacks: StackFacts = NO_STACKS,
 ) -> Converted:
     """Convert files to releases of their APIs.
 
@@ -69,7 +73,7 @@ def convert(
         targets: The release to convert to, by family.
         origins: The release of the manifests, by family; without one, the form of each manifest decides.
         lossy: Whether to remove what the target cannot express; the losses then apply to the result.
-        price: Returns the project's own price of an instance type, in USD an hour; None without one.
+        stacks: What the stacks of the manifests say.
 
     Raises:
         WorkbenchError: a family or release is unknown, or a manifest is invalid before or after the conversion.
@@ -88,7 +92,7 @@ def convert(
     converted = Converted({path: text_of(path) for path in paths})
     by_name = {family.name: family for family in FAMILIES}
     for name, target in targets.items():
-        _convert_family(converted, by_name[name], origins.get(name, ""), target, lossy=lossy, price=price)
+        _convert_family(converted, by_name[name], origins.get(name, ""), target, lossy=lossy, stacks=stacks)
     if lossy or not converted.losses:
         for path, text in converted.texts.items():
             problems = parse(text, str(path), targets).problems
@@ -103,20 +107,25 @@ def _convert_family(
     target: str,
     *,
     lossy: bool,
-    price: Callable[[str], float | None],
+    stacks: StackFacts,
 ) -> None:
     kinds = Kinds([member.kind for member in family.members])
 
     def editable(value: Mapping[str, object]) -> bool:
         return kinds.find(value.get("apiVersion"), value.get("kind")) is not None
 
-    files = [ManifestFile(path, text, editable) for path, text in converted.texts.items()]
+    migrating = family if isinstance(family, Migrating) else None
+
+    def opened(value: Mapping[str, object]) -> bool:
+        return editable(value) or (migrating is not None and migrating.edits(dict(value)))
+
+    files = [ManifestFile(path, text, opened) for path, text in converted.texts.items()]
     documents = [document for file in files for document in file.documents]
     own = [document for document in documents if editable(document.value)]
     others = [document for document in documents if not editable(document.value)]
-    batch = Batch(list(own), others, price=price)
+    batch = Batch(list(own), others, stacks=stacks)
     releases = family.releases
-    steps = family.steps() if isinstance(family, Migrating) else ()
+    steps = migrating.steps() if migrating else ()
     migrate(
         batch,
         kinds,
@@ -132,15 +141,21 @@ def _convert_family(
 
 
 def _in_order(documents: list[MigratedDocument], batch: Batch) -> list[MigratedDocument]:
-    """Return all documents by file, each added one after its predecessor in the batch."""
+    """Return all documents by file: each added one where the one is that it replaces, or after its predecessor."""
     original = {id(document) for document in documents}
     kept = {id(document) for document in (*batch.documents, *batch.others)}
+    replaced = {
+        id(document.into): document
+        for document in reversed(documents)
+        if document.into is not None and document.into.file == document.file and id(document) not in kept
+    }
     added: dict[int | str, list[MigratedDocument]] = {}
     previous: MigratedDocument | None = None
     for document in batch.documents:
         if id(document) in original:
             previous = document
         else:
+            previous = replaced.get(id(document), previous)
             # The document that it was added after may have been removed: then it follows the one before.
             follows_previous = previous is not None and previous.file == document.file
             added.setdefault(id(previous) if follows_previous else document.file, []).append(document)
@@ -148,7 +163,8 @@ def _in_order(documents: list[MigratedDocument], batch: Batch) -> list[MigratedD
     for document in documents:
         placed += added.pop(document.file, ())
         if id(document) in kept:
-            placed += [document, *added.get(id(document), ())]
+            placed.append(document)
+        placed += added.get(id(document), ())
     return placed
 
 

@@ -5,8 +5,11 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
+from components.checks.metrics.chain import MetricSettings
+from components.checks.metrics.words import Adapter
 from components.contract.documents.files import manifest_files, read_text
 from components.contract.problems import Problem
+from components.families.migration import MigratedDocument, PlannedScaling, StackFacts
 from components.fleet.cloud_providers import default_provider
 from components.fleet.prices import Buying
 from components.plan.costs.price_file import read_prices
@@ -14,13 +17,27 @@ from components.plan.costs.prices import OwnPrices
 
 from ..engine.project import Project, load_project
 from ..errors import WorkbenchError
+from ..subject import Subject, planned
 from .conversion import text_of
 from .files import with_setting
 
 _MODELS, _RELEASES = "models", "releases"
 
 
-class MigratedProject:
+def _planned(subject: Subject) -> dict[tuple[str, str, str], PlannedScaling]:
+    """Return what a stack plans for each resource that scales a workload, by kind, namespace and name as written."""
+    _, plan = planned(subject, None)
+    workloads = {(each.kind, each.namespace, each.name): each.body for _, each in plan.fleet.workloads}
+    return {
+        (item.source.kind.kind, item.source.resource.metadata.namespace or "", item.source.name): PlannedScaling(
+            least=scaler.minimum, most=scaler.maximum, workload=workloads.get(scaler.target)
+        )
+        for item in plan.fleet.rendered
+        for scaler in item.autoscalers
+    }
+
+
+class MigratedProject(StackFacts):
     """A project folder with the stacks to convert.
 
     Args:
@@ -106,6 +123,38 @@ class MigratedProject:
         if problems or invalid:
             raise WorkbenchError("\n".join(map(str, (*problems, *invalid))))
         return prices, region
+
+    @property
+    def prometheus(self) -> str:  # type: ignore[override]
+        """URL of Prometheus of the first stack."""
+        return self._metrics[0].prometheus
+
+    @property
+    def uses_keda(self) -> bool:  # type: ignore[override]
+        """Whether all stacks serve metrics with KEDA."""
+        return all(each.adapter is Adapter.KEDA for each in self._metrics)
+
+    @cached_property
+    def _metrics(self) -> list[MetricSettings]:
+        subjects = [Subject(project.stack, self._folder) for project in self._stacks if project.has_settings]
+        found = [subject.environment(subject.settings()).metrics for subject in subjects]
+        return found or [MetricSettings()]
+
+    def scaling(self, document: MigratedDocument) -> PlannedScaling | None:
+        """Return what the stacks plan for a resource that scales a workload; the widest bounds of all of them."""
+        key = document.kind, document.namespace, document.name
+        found = [plans[key] for plans in self._scalings if key in plans]
+        if not found:
+            return None
+        return PlannedScaling(
+            least=min(each.least for each in found),
+            most=max(each.most for each in found),
+            workload=next((each.workload for each in found if each.workload), None),
+        )
+
+    @cached_property
+    def _scalings(self) -> list[dict[tuple[str, str, str], PlannedScaling]]:
+        return [_planned(Subject(project.stack, self._folder)) for project in self._stacks if project.has_settings]
 
     def with_releases(self, releases: dict[str, str]) -> dict[Path, str]:
         """Return the texts of the stack files with the setting ``releases`` changed."""

@@ -21,7 +21,7 @@ from ..family import (
     SharedObjects,
     VariantDescriber,
 )
-from .annotations import annotation_problems
+from .annotations import annotation_problems, scaled_by
 from .controller.installation import uninstallable
 from .controller.objects import controller_objects
 from .kinds import VARIANT_AUTOSCALING
@@ -55,6 +55,9 @@ class Llmd(Family, AnnotationReader, Migrating, OperatorObjects, SharedObjects, 
         from .migration import steps
 
         return steps()
+
+    def edits(self, value: Object) -> bool:
+        return scaled_by(value) is not None
 
     def variant(self, source: LoadedResource) -> ModelVariant | None:
         return described_variant(source)

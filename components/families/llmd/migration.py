@@ -8,26 +8,22 @@ that a release merely lacks is reported by the comparison with the target.
 import re
 from collections.abc import Callable, Iterator
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any
 
 from ...engines.command_line import command_line_of
 from ...engines.settings import Setting
 from ...performance.sizing.accelerators import known_accelerator
 from ...performance.sizing.reference import reference_profiles
-from ..migration import Batch, Fields, MigratedDocument, ReleaseStep, inserted, plain, renamed
-from .annotations import MANAGED, MODEL_ID, VARIANT_COST, scaled_by
+from ..migration import Batch, Fields, MigratedDocument, ReleaseStep, inserted, renamed
 from .checks.variant_costs import DEFAULT_COST
-from .names import ACCELERATOR_LABEL, API, CLASSES
+from .names import ACCELERATOR_LABEL, CLASSES
 from .saturation import MAX_REPLICAS
+from .successors import API_VERSIONS, scalers_of, to_annotations, to_variants
 from .types import DEFAULT_BOUNDS
 
 _KIND = "VariantAutoscaling"
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 _PLACEHOLDER = {"name": CLASSES, "key": "premium.yaml"}
 """A reference to a service class, as in upstream's samples: nothing reads it."""
-_API_VERSIONS = {"Deployment": "apps/v1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1"}
-_HPA_API, _HPA = "autoscaling/v2", "HorizontalPodAutoscaler"
-_SIGNAL = "wva_desired_replicas"
 
 
 def steps() -> tuple[ReleaseStep, ...]:
@@ -38,7 +34,7 @@ def steps() -> tuple[ReleaseStep, ...]:
         ReleaseStep("v0.0.5", "v0.4.1", _each(_without_class), lambda _: None),
         ReleaseStep("v0.4.2", "v0.5.0", _each(_to_target), _each(_to_own_name)),
         ReleaseStep("v0.5.1", "v0.6.0", _each(_to_bounds), _each(_without_bounds)),
-        ReleaseStep("4bbb15fa", "v0.9.0", _each(_to_annotations), _to_variants),
+        ReleaseStep("4bbb15fa", "v0.9.0", _each(to_annotations), to_variants),
     )
 
 
@@ -195,7 +191,7 @@ def _derive_profile(batch: Batch, document: MigratedDocument, spec: Fields) -> N
 def _containers(batch: Batch, document: MigratedDocument) -> Iterator[Fields]:
     """Yield the containers of the workload with the name of a VariantAutoscaling."""
     for other in batch.others:
-        if (other.name, other.namespace) == (document.name, document.namespace) and other.kind in _API_VERSIONS:
+        if (other.name, other.namespace) == (document.name, document.namespace) and other.kind in API_VERSIONS:
             spec = _at(other.value, "spec") or {}
             group = _at(spec, "leaderWorkerTemplate") or {}
             template = _at(spec, "template") or _at(group, "leaderTemplate") or _at(group, "workerTemplate")
@@ -224,7 +220,7 @@ def _price(batch: Batch, document: MigratedDocument, spec: Fields) -> str | None
     known, count = known_accelerator(name), next((count for count in counts if isinstance(count, int)), 0)
     units = count * known.count if known else 0
     node = known.cheapest(units) if known and units else None
-    price = (batch.price(node.name) or node.usd_per_hour) if node else None
+    price = (batch.stacks.price(node.name) or node.usd_per_hour) if node else None
     if node is None or price is None:
         return None
     cents = Decimal(str(price)) * 100 * units / node.accelerators
@@ -282,8 +278,8 @@ def _target(batch: Batch, document: MigratedDocument) -> dict[str, str]:
     same = (
         other.kind for other in batch.others if (other.name, other.namespace) == (document.name, document.namespace)
     )
-    kind = next((kind for kind in same if kind in _API_VERSIONS), "Deployment")
-    return {"apiVersion": _API_VERSIONS[kind], "kind": kind, "name": document.name}
+    kind = next((kind for kind in same if kind in API_VERSIONS), "Deployment")
+    return {"apiVersion": API_VERSIONS[kind], "kind": kind, "name": document.name}
 
 
 # -- v0.6.0: bounds of its own
@@ -293,11 +289,20 @@ def _to_bounds(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
     if "minReplicas" in spec or "maxReplicas" in spec:
         return
     bounds = _known_bounds(batch, document, spec)
+    most = bounds["maxReplicas"]
+    without = f"without it the upper bound would be {DEFAULT_BOUNDS[1]}"
+    if scalers_of(batch, document, spec):
+        reason = f"{most}, as in the autoscaler of the workload; {without}"
+    elif (planned := batch.stacks.scaling(document)) is not None:
+        bounds = {"minReplicas": planned.least, "maxReplicas": planned.most}
+        most = planned.most
+        reason = (
+            f"{planned.least} to {most} replicas are what the stacks plan now; no latency target changes them later"
+        )
+    else:
+        reason = f"{most}, because nothing sets a bound; raise or lower it: {without}"
     spec.update(bounds)
-    reason = f"{bounds['maxReplicas']}, as in the autoscaler of the workload; without it the upper bound would be "
-    if not _scalers(batch, document, spec):
-        reason = f"{bounds['maxReplicas']}, because nothing sets a bound; raise or lower it: without it, it would be "
-    batch.note(document, "spec.maxReplicas", f"{reason}{DEFAULT_BOUNDS[1]}")
+    batch.note(document, "spec.maxReplicas", reason)
 
 
 def _without_bounds(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
@@ -311,104 +316,10 @@ def _without_bounds(batch: Batch, document: MigratedDocument, spec: Fields) -> N
 
 def _known_bounds(batch: Batch, document: MigratedDocument, spec: Fields) -> dict[str, int]:
     """Return the bounds of the autoscaler of the same workload, or else upstream's upper bound."""
-    for scaler in _scalers(batch, document, spec):
+    for _, scaler in scalers_of(batch, document, spec):
         found = {"minReplicas": scaler.least, "maxReplicas": scaler.most}
         return {key: value for key, value in found.items() if value is not None}
     return {"maxReplicas": MAX_REPLICAS}
-
-
-def _scalers(batch: Batch, document: MigratedDocument, spec: Fields) -> list[Any]:
-    reference = spec.get("scaleTargetRef")
-    name = str(reference.get("name", "")) if isinstance(reference, dict) else document.name
-    found = (scaled_by(plain(other.value)) for other in batch.others)
-    return [scaler for scaler in found if scaler and (scaler.namespace, scaler.target) == (document.namespace, name)]
-
-
-# -- v0.9.0: annotations of an autoscaler in place of the kind
-
-
-def _to_annotations(batch: Batch, document: MigratedDocument, spec: Fields) -> None:
-    if "modelID" not in spec or not isinstance(spec.get("scaleTargetRef"), dict):
-        return
-    annotations = {MANAGED: "true", MODEL_ID: str(spec["modelID"])}
-    if "variantCost" in spec:
-        annotations[VARIANT_COST] = str(spec["variantCost"])
-    for scaler in _scalers(batch, document, spec):
-        texts = ", ".join(f"{key}: {value}" for key, value in annotations.items())
-        batch.loss(
-            document,
-            "kind",
-            f"v0.9.0 has no kind {_KIND}: {scaler.title} scales the workload already and is not edited; annotate it "
-            f"with {texts}, and let its metric select variant_name {scaler.name}",
-        )
-        batch.remove(document)
-        return
-    added = batch.add(_autoscaler(document, spec, annotations), after=document)
-    batch.loss(
-        document,
-        "kind",
-        f"v0.9.0 has no kind {_KIND}: a {_HPA} with annotations replaces it. Plans apply it as it is written "
-        f"(otherKinds: apply): the controller of v0.9.0 must be in the cluster to serve {_SIGNAL}",
-    )
-    batch.remove(document, into=added)
-
-
-def _autoscaler(document: MigratedDocument, spec: Fields, annotations: dict[str, str]) -> Fields:
-    """Return an autoscaler that follows the controller's signal (config/samples/hpa/annotations/hpa.yaml at v0.9.0).
-
-    The signal has the autoscaler's name as ``variant_name``; upstream's sample selects another one.
-    """
-    old, new = document.value.get("metadata") or {}, type(document.value)
-    metadata, body, value = new(), new(), new()
-    metadata.update({key: inner for key, inner in old.items() if key != "annotations"})
-    metadata["annotations"] = {**plain(old.get("annotations") or {}), **annotations}
-    kind = str(spec["scaleTargetRef"].get("kind", "Deployment"))
-    reference = {"apiVersion": _API_VERSIONS.get(kind, "apps/v1"), **plain(spec["scaleTargetRef"])}
-    body["scaleTargetRef"] = reference
-    for key, default in (("minReplicas", DEFAULT_BOUNDS[0]), ("maxReplicas", DEFAULT_BOUNDS[1])):
-        body[key] = spec.get(key, default)
-    metric = {"name": _SIGNAL, "selector": {"matchLabels": {"variant_name": document.name}}}
-    target = {"type": "AverageValue", "averageValue": "1"}
-    body["metrics"] = [{"type": "External", "external": {"metric": metric, "target": target}}]
-    value.update(apiVersion=_HPA_API, kind=_HPA, metadata=metadata, spec=body)
-    return value
-
-
-def _to_variants(batch: Batch) -> None:
-    """Replace annotated autoscalers by VariantAutoscalings; those of other files are not edited."""
-    for document in [*batch.documents, *batch.others]:
-        found = scaled_by(plain(document.value))
-        if found is None or not found.is_managed or not found.model:
-            continue
-        variant = _variant(document, found)
-        if any(document is other for other in batch.documents):
-            batch.remove(document, into=batch.add(variant, after=document))
-        else:
-            batch.documents.append(MigratedDocument(variant, document.file))
-            batch.note(
-                document,
-                f"metadata.annotations[{MANAGED}]",
-                f"remove the llm-d.ai annotations: a {_KIND} of the same name takes their place",
-            )
-
-
-def _variant(document: MigratedDocument, found: Any) -> Fields:  # noqa: ANN401
-    old, new = document.value["metadata"], type(document.value)
-    metadata, spec, value = new(), new(), new()
-    metadata.update({key: inner for key, inner in old.items() if key != "annotations"})
-    rest = {key: text for key, text in (old.get("annotations") or {}).items() if key not in found.read}
-    if rest:
-        metadata["annotations"] = rest
-    spec["scaleTargetRef"] = {"apiVersion": found.target_api, "kind": found.target_kind, "name": found.target}
-    spec["modelID"] = found.model
-    if found.least is not None:
-        spec["minReplicas"] = found.least
-    if found.most is not None:
-        spec["maxReplicas"] = found.most
-    if found.cost is not None:
-        spec["variantCost"] = found.cost
-    value.update(apiVersion=API, kind=_KIND, metadata=metadata, spec=spec)
-    return value
 
 
 # -- maps of documents

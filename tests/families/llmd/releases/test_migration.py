@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from components.contract.checking import check
 from components.contract.kinds import Kinds
+from components.families.llmd.annotations import annotation_problems
 from components.families.llmd.family import FAMILY
 from components.families.llmd.kinds import RELEASES, VARIANT_AUTOSCALING
-from components.families.migration import Batch, MigratedDocument, drop_losses, migrate
+from components.families.migration import Batch, MigratedDocument, PlannedScaling, StackFacts, drop_losses, migrate
 from tests.families.llmd.support import LABEL, fleet, hpa_in, of_lws, variant
 from tests.families.migrated_texts import migrated_text
 from tests.fleets import errors
@@ -28,12 +29,39 @@ PRICE = {"g6.xlarge": 0.8048}
 """On demand in us-east-1 (components/clouds/aws/prices): the cheapest type with an L4."""
 
 
-def converted(*documents: Object, origin: str, target: str, others: tuple[Object, ...] = ()) -> Batch:
+class Facts(StackFacts):
+    """What a stack says.
+
+    Args:
+        planned: What it plans for each VariantAutoscaling.
+        uses_keda: Whether KEDA serves metrics.
+    """
+
+    prometheus = "http://prometheus:9090"
+
+    def __init__(self, planned: PlannedScaling | None = None, *, uses_keda: bool = False) -> None:
+        self.uses_keda = uses_keda
+        self._planned = planned
+
+    def price(self, instance_type: str) -> float | None:
+        return PRICE.get(instance_type)
+
+    def scaling(self, document: MigratedDocument) -> PlannedScaling | None:
+        return self._planned
+
+
+def converted(
+    *documents: Object,
+    origin: str,
+    target: str,
+    others: tuple[Object, ...] = (),
+    stacks: StackFacts | None = None,
+) -> Batch:
     """Convert copies of documents."""
     batch = Batch(
         [MigratedDocument(copy.deepcopy(each), "models.yaml") for each in documents],
         [MigratedDocument(copy.deepcopy(each), "models.yaml") for each in others],
-        price=PRICE.get,
+        stacks=stacks or Facts(),
     )
     migrate(batch, KINDS, RELEASES, FAMILY.steps(), origin, target)
     return batch
@@ -208,7 +236,7 @@ def test_bounds_have_no_place_before(bounds: Object, lost: list[str]) -> None:
 
 
 def test_an_annotated_autoscaler_replaces_the_kind() -> None:
-    document = of_target(minReplicas=0, maxReplicas=3, variantCost="80.48")
+    document = of_target(minReplicas=1, maxReplicas=3, variantCost="80.48")
     document["metadata"]["annotations"] = {"team": "chat"}
     batch = converted(document, origin=LAST, target=ANNOTATED)
     assert only(batch) == {
@@ -227,7 +255,7 @@ def test_an_annotated_autoscaler_replaces_the_kind() -> None:
         },
         "spec": {
             "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "chat"},
-            "minReplicas": 0,
+            "minReplicas": 1,
             "maxReplicas": 3,
             "metrics": [
                 {
@@ -244,17 +272,150 @@ def test_an_annotated_autoscaler_replaces_the_kind() -> None:
         },
     }
     assert [(loss.path, "otherKinds: apply" in loss.reason) for loss in batch.losses] == [("kind", True)]
-    back = converted(only(batch), origin=ANNOTATED, target=LAST)
-    assert only(back) == document
-    assert back.losses == []
 
 
-def test_an_autoscaler_that_is_there_is_not_doubled() -> None:
-    batch = converted(of_target(maxReplicas=3), origin=LAST, target=ANNOTATED, others=(hpa(),))
+TRIGGER = {
+    "type": "prometheus",
+    "metricType": "AverageValue",
+    "metadata": {
+        "serverAddress": "http://prometheus:9090",
+        "query": 'max(wva_desired_replicas{variant_name="chat",namespace="ns"})',
+        "threshold": "1",
+    },
+}
+
+
+def test_with_keda_a_scaled_object_replaces_the_kind() -> None:
+    """KEDA serves HorizontalPodAutoscalers nothing."""
+    batch = converted(of_target(maxReplicas=3), origin=LAST, target=ANNOTATED, stacks=Facts(uses_keda=True))
+    made = only(batch)
+    assert (made["apiVersion"], made["kind"]) == ("keda.sh/v1alpha1", "ScaledObject")
+    assert made["spec"] == {
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "chat"},
+        "minReplicaCount": 1,
+        "maxReplicaCount": 3,
+        "triggers": [TRIGGER],
+    }
+    assert list(annotation_problems(made)) == []
+    assert losses(batch) == ["kind"]
+
+
+def deployment(**metadata: Any) -> Object:
+    labels = {"app": "chat"}
+    container = {"name": "vllm", "image": "vllm/vllm-openai", "ports": [{"containerPort": 8000}]}
+    template = {"metadata": {"labels": labels | {"more": "1"}}, "spec": {"containers": [container]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "chat", "namespace": "ns", **metadata},
+        "spec": {"selector": {"matchLabels": labels}, "template": template},
+    }
+
+
+def pool(labels: Object, **metadata: Any) -> Object:
+    return {
+        "apiVersion": "inference.networking.k8s.io/v1",
+        "kind": "InferencePool",
+        "metadata": {"name": "chat", "namespace": "ns", **metadata},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "targetPorts": [{"number": 8000}],
+            "endpointPickerRef": {"name": "chat-epp", "port": {"number": 9002}},
+        },
+    }
+
+
+@pytest.mark.parametrize("is_planned", [False, True])
+def test_a_variant_without_replicas_gets_a_pool_that_wakes_it(*, is_planned: bool) -> None:
+    """The API server refuses a HorizontalPodAutoscaler with 0; internal/engines/scalefromzero needs the pool."""
+    others = () if is_planned else (deployment(),)
+    stacks = Facts(PlannedScaling(least=0, most=3, workload=deployment())) if is_planned else None
+    variant_ = of_target(minReplicas=0, maxReplicas=3)
+    batch = converted(variant_, origin=LAST, target=ANNOTATED, others=others, stacks=stacks)
+    scaler, made = (document.value for document in batch.documents)
+    assert (scaler["kind"], scaler["spec"]["minReplicaCount"]) == ("ScaledObject", 0)
+    assert made == pool({"app": "chat"})
+    assert losses(batch) == ["kind"]
+
+
+@pytest.mark.parametrize(
+    ("others", "pools", "lost"),
+    [
+        ((deployment(), pool({"app": "chat"}, name="mine")), 0, []),
+        ((deployment(), pool({"app": "chat"}, namespace="other")), 1, []),
+        ((deployment(), pool({"app": "other"})), 1, []),
+        ((), 0, ["spec.minReplicas"]),
+    ],
+)
+def test_a_pool_is_written_where_none_selects_the_pods(
+    others: tuple[Object, ...], pools: int, lost: list[str]
+) -> None:
+    batch = converted(of_target(minReplicas=0, maxReplicas=3), origin=LAST, target=ANNOTATED, others=others)
+    assert [document.kind for document in batch.documents] == ["ScaledObject", *["InferencePool"] * pools]
+    assert losses(batch) == [*lost, "kind"]
+
+
+def test_planned_sizes_become_bounds() -> None:
+    """What the stack computes from latency targets stays, although nothing computes it later."""
+    stacks = Facts(PlannedScaling(least=2, most=6))
+    batch = converted(variant(), origin=CONTRACT, target=ANNOTATED, stacks=stacks)
+    assert (spec_of(batch)["minReplicas"], spec_of(batch)["maxReplicas"]) == (2, 6)
+    assert "spec.modelProfile" in losses(batch)
+    assert ["2 to 6 replicas are what the stacks plan" in note.reason for note in batch.notes].count(True) == 1
+
+
+def test_all_that_has_no_annotation_is_listed() -> None:
+    document = of_target(maxReplicas=3, more=1)
+    document["metadata"] |= {"finalizers": ["x/y"], "resourceVersion": "7"}
+    document["status"] = {"actuation": {"applied": True}, "conditions": []}
+    batch = converted(document, origin=LAST, target=ANNOTATED)
+    assert set(losses(batch)) == {
+        "metadata.finalizers",
+        "metadata.resourceVersion",
+        "spec.more",
+        "status.actuation",
+        "status.conditions",
+        "kind",
+    }
+    assert set(only(batch)["metadata"]) == {"name", "namespace", "labels", "annotations"}
+
+
+def signal(variant_name: str) -> Object:
+    metric = {"name": "wva_desired_replicas", "selector": {"matchLabels": {"variant_name": variant_name}}}
+    target = {"type": "AverageValue", "averageValue": "1"}
+    return {"type": "External", "external": {"metric": metric, "target": target}}
+
+
+def test_an_autoscaler_of_the_files_is_annotated() -> None:
+    """As docs/developer-guide/migrating-from-va-crd.md has it: one object is left."""
+    other = hpa(minReplicas=1, metrics=[signal("chat")])
+    batch = converted(of_target(maxReplicas=3), origin=LAST, target=ANNOTATED, others=(other,))
     assert batch.documents == []
-    (loss,) = batch.losses
-    assert "annotate it with llm-d.ai/managed: true, llm-d.ai/model-id: tiny" in loss.reason
-    assert "variant_name scaler" in loss.reason
+    (scaler,) = (document.value for document in batch.others)
+    assert scaler["metadata"]["annotations"] == {"llm-d.ai/managed": "true", "llm-d.ai/model-id": "tiny"}
+    assert scaler["metadata"]["labels"] == {LABEL: "L4"}
+    assert scaler["spec"]["metrics"] == [signal("scaler")]
+    assert (scaler["spec"]["minReplicas"], scaler["spec"]["maxReplicas"]) == (1, 3), "3 was the lower one before"
+    assert list(annotation_problems(scaler)) == []
+    assert losses(batch) == ["kind"]
+    back = converted(origin=ANNOTATED, target=LAST, others=(dict(scaler),))
+    assert only(back)["metadata"] == {"name": "scaler", "namespace": "ns", "labels": {LABEL: "L4"}}
+    assert "annotations" not in back.others[0].value["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("others", "fields", "lost", "noted"),
+    [
+        ((hpa(),), {"minReplicas": 8, "maxReplicas": 9}, ["spec.maxReplicas", "kind"], True),
+        ((hpa(minReplicas=1, metrics=[signal("chat")]),), {"maxReplicas": 7}, ["kind"], False),
+    ],
+)
+def test_what_an_annotated_autoscaler_does_not_do_is_said(
+    others: tuple[Object, ...], fields: Object, lost: list[str], *, noted: bool
+) -> None:
+    batch = converted(of_target(**fields), origin=LAST, target=ANNOTATED, others=others)
+    assert losses(batch) == lost
+    assert any("does not read wva_desired_replicas" in note.reason for note in batch.notes) is noted
 
 
 def test_annotated_autoscalers_of_the_files_become_variants() -> None:
@@ -264,7 +425,7 @@ def test_annotated_autoscalers_of_the_files_become_variants() -> None:
         "metadata": {
             "name": "chat",
             "namespace": "ns",
-            "annotations": {"llm-d.ai/managed": "true", "llm-d.ai/model-id": "tiny"},
+            "annotations": {"llm-d.ai/managed": "true", "llm-d.ai/model-id": "tiny", "team": "chat"},
         },
         "spec": {"scaleTargetRef": {"name": "decode"}, "maxReplicaCount": 10},
     }
@@ -279,7 +440,9 @@ def test_annotated_autoscalers_of_the_files_become_variants() -> None:
             "maxReplicas": 10,
         },
     }
-    assert ["remove the llm-d.ai annotations" in note.reason for note in batch.notes] == [True]
+    scaler, other = (document.value for document in batch.others)
+    assert scaler["metadata"]["annotations"] == {"team": "chat"}
+    assert other == hpa()
 
 
 def test_comments_survive() -> None:
