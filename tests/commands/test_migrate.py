@@ -421,7 +421,7 @@ def test_a_way_out_of_the_kind_keeps_the_size(tmp_path: Path) -> None:
     assert "llm-d.ai" not in checked.stdout
 
 
-def _rendered(*options: object) -> list[dict[str, Any]]:
+def _rendered(*options: str | Path) -> list[dict[str, Any]]:
     done = workbench("render", *options)
     assert done.returncode == 0, done.stderr
     return [body for body in yaml.safe_load_all(done.stdout) if body]

@@ -17,7 +17,7 @@ EXCEPTIONS: Mapping[str, str] = {
     "llmaz/workload.py": "creates the Deployment or the LeaderWorkerSet that it chose",
     "llmd/rendering.py": "upstream's controller scales Deployments alone (WVA spec 2)",
     "llmd/annotations.py": "upstream's controller of v0.9 scales some kinds alone",
-    "llmd/migration.py": "a reference to a workload has the API version of its kind",
+    "llmd/successors.py": "a reference to a workload has the API version of its kind",
     "prerequisites/needed.py": "names the chart of each capability, one of which is called like the kind",
 }
 """Modules that may compare, by the end of their path, each with the reason."""

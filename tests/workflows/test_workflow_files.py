@@ -154,6 +154,7 @@ def test_rights_are_these_and_no_others() -> None:
         ("release.yml", "pypi"): {"id-token": "write"},
         ("release.yml", "github"): {"contents": "write"},
         ("preview.yml", "preview"): oidc,
+        ("upstream.yml", "difference"): {"contents": "read", "issues": "write"},
     }
 
 

@@ -142,12 +142,12 @@ def _follow(other: MigratedDocument, name: str) -> bool:
                 labels["variant_name"] = name
     for trigger in spec.get("triggers") or ():
         metadata = trigger.get("metadata") if isinstance(trigger, dict) else None
-        query = metadata.get("query") if isinstance(metadata, dict) else None
-        if isinstance(query, str) and _SIGNAL in query:
-            found = True
-            selected = _VARIANT_IN_QUERY.sub(rf'\g<1>"{name}"', query)
-            if selected != query:
-                metadata["query"] = selected
+        if not isinstance(metadata, dict) or _SIGNAL not in str(metadata.get("query")):
+            continue
+        found = True
+        selected = _VARIANT_IN_QUERY.sub(rf'\g<1>"{name}"', str(metadata["query"]))
+        if selected != metadata["query"]:
+            metadata["query"] = selected
     return found
 
 
@@ -256,9 +256,9 @@ def _pods(batch: Batch, document: MigratedDocument, spec: Fields) -> tuple[dict[
         if (other.name, other.namespace) == (name, document.namespace) and other.kind in API_VERSIONS
     ]
     planned = batch.stacks.scaling(document) if not workloads else None
-    body = workloads[0] if workloads else planned and planned.workload
+    body: dict[str, Any] = workloads[0] if workloads else dict((planned and planned.workload) or {})
     shape = shape_of(body) if body else None
-    templates = shape.pod_templates(body) if shape and body else ()
+    templates = shape.pod_templates(body) if shape else ()
     if not shape or not templates:
         return {}, None
     template = templates[0].body
