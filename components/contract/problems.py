@@ -52,6 +52,8 @@ class Problem:
     def __post_init__(self) -> None:
         """Mask secrets and escape control characters: reasons quote text from manifests."""
         object.__setattr__(self, "reason", _clean(self.reason))
+        if "[" in self.path or len(self.path) > _LONGEST_FIELD:
+            object.__setattr__(self, "path", _clean_path(self.path))
         if self.ignored:
             object.__setattr__(self, "ignored", _clean(self.ignored))
 
@@ -83,6 +85,11 @@ class Problem:
         return (self.file, self.line, self.path, self.reason)
 
 
+_LONGEST_FIELD = 20
+"""Paths of a field that may name a key of a manifest, are longer or have brackets."""
+_KEY = re.compile(r"(?P<before>\b(?:env|envs|\w+Envs?|envVars)\[\d+\])?\[(?P<key>[^\[\]]*)\]")
+_NOT_IN_KEYS = re.compile(r"[\s'\"$;?<>(){}|\\]|://")
+"""What no name has, but a script or an address."""
 _PLAIN = (RuleId.CONTRACT, RuleId.SETTINGS)
 """Rules without an explanation of their own, which cannot be ignored."""
 
@@ -92,6 +99,20 @@ def _clean(text: str) -> str:
     from .texts.secrets import masked_text
 
     return printable(masked_text(text))
+
+
+def _clean_path(path: str) -> str:
+    """Hide the keys in a path that are secrets or no names: somebody may write a value in the place of a key."""
+    from .texts.hidden import hidden
+    from .texts.secrets import masked_text
+
+    def shown(match: re.Match[str]) -> str:
+        key = match["key"]
+        # The fields of a variable are words; a key with dashes or signs is a value in the wrong place.
+        is_value = _NOT_IN_KEYS.search(key) or (match["before"] and not key.isdecimal())
+        return f"{match['before'] or ''}[{hidden(key)}]" if is_value else match[0]
+
+    return masked_text(_KEY.sub(shown, path))
 
 
 def errors(problems: Iterable[Problem]) -> tuple[Problem, ...]:

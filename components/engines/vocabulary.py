@@ -25,6 +25,7 @@ def vocabulary() -> Vocabulary:
     return Vocabulary(
         is_variable=lambda name: name in names or pattern.fullmatch(name) is not None,
         accepts=_accepts,
+        most_values=_most_values,
         is_script=lambda text: is_hook_script(text) or is_group_script(text),
         words=words,
     )
@@ -54,6 +55,14 @@ def _accepts(flag: str, text: str) -> bool | None:
         known.form.type not in (ENUM, *NUMBERS) or known.form.choice(text) is not None or known.form.open
         for known in found
     )
+
+
+def _most_values(flag: str) -> int | None:
+    """Return how many words after a flag are its values: 0 or 1; None if it takes more, or is not known."""
+    forms = [known.form for table in _tables() if (known := table.find(flag)) is not None]
+    if not forms or len(flag) == _ONE_LETTER or any(form.nargs not in (None, 1, "?") for form in forms):
+        return None
+    return int(any(form.takes_value for form in forms))
 
 
 @functools.cache

@@ -17,6 +17,7 @@ from ..contract.meta import JsonObject, Resource
 from ..contract.problems import Problem, Severity, field_path
 from ..contract.schema.embedded import PodTemplate, format_value
 from ..contract.schema.live import normalized, wrong_types
+from ..contract.texts.secrets import masked_text, quoted_texts
 from ..contract.texts.unseen import unseen_texts
 from ..engines.command_line import CommandLine, command_line_of
 from ..engines.devices import vendor_needed_by
@@ -100,10 +101,13 @@ def malformed(body: Object, file: str) -> tuple[Problem, ...]:
     A file may contain anything, and so may the answer of a server that is none of Kubernetes.
     """
     found: list[Problem] = []
+    known: list[frozenset[str]] = []
     kind = Kind(str(body["apiVersion"]), str(body["kind"]), RunningObject, "", namespaced=True)
 
     def problem(path: str, reason: str) -> None:
         namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
+        known[:] = known or [quoted_texts(body)]
+        reason = masked_text(reason, known[0])
         found.append(Problem(file=file, kind=kind.kind, name=name, path=path, reason=reason, namespace=namespace))
 
     def check(model: type[ApiModel], value: Json, outer: tuple[str, ...], *, skip: int = 0) -> None:
@@ -328,8 +332,16 @@ def loaded(
         resource = model.model_validate(value, context=kind)
     except ValidationError as error:
         namespace, name = str(body["metadata"].get("namespace") or ""), str(body["metadata"]["name"])
+        known = quoted_texts(body)
         return None, tuple(
-            Problem(file=file, kind=kind.kind, name=name, path=field_path(path), reason=reason, namespace=namespace)
+            Problem(
+                file=file,
+                kind=kind.kind,
+                name=name,
+                path=field_path(path),
+                reason=masked_text(reason, known),
+                namespace=namespace,
+            )
             for path, reason in explain(error, kind)
         )
     return LoadedResource(resource, kind, file, line, location), ()

@@ -60,6 +60,15 @@ _HOST = re.compile(
 """A host within the cluster."""
 _REPOSITORY = re.compile(r"(?:hf|modelscope|oci|ollama|pvc)://[\w./:-]+", re.ASCII)
 """The address of a model in a hub, a registry or a volume."""
+_QUERY = re.compile(r"(?<=://)[^\s?'\"<>]{1,512}\?(?P<query>[^\s'\"<>]+)")
+_PARAMETER = re.compile(r"(?P<name>[^=&;#]+)=(?P<value>[^&;#]+)")
+_PARAMETERS = frozenset(
+    {
+        *("ref", "rev", "revision", "version", "versionid", "tag", "branch", "commit"),
+        *("file", "filename", "format", "download"),
+    }
+)
+"""Parameters that select what is downloaded from an address."""
 _PLAIN = re.compile(r"[\w./:@%+=,~*-]{1,253}", re.ASCII)
 _RUN = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z0-9]*[0-9A-Z])[A-Za-z0-9]{10,}={0,2}|(?<![A-Za-z0-9])[a-z]{28,}")
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -105,6 +114,12 @@ def knows_flag(name: str) -> bool:
     return any(vocabulary.accepts(name, "") is not None for vocabulary in vocabularies())
 
 
+def most_values(flag: str) -> int | None:
+    """Return how many words after a flag are its values; None if it is not known, or takes more than one."""
+    numbers = (vocabulary.most_values(flag) for vocabulary in vocabularies())
+    return next((number for number in numbers if number is not None), None)
+
+
 def random_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of the words in a text that look random."""
     if len(text) < 10:
@@ -124,6 +139,19 @@ def random_spans(text: str) -> Iterator[tuple[int, int]]:
         is_suffix = text[start - 1 : start] == "-" and _GENERATED.fullmatch(match[0]) is not None
         if not is_suffix and is_random(match[0]) and not any(first <= start < last for first, last in names):
             yield start, end
+
+
+def suspect_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the words in any text that may be secrets: random ones, and parameters of addresses."""
+    yield from random_spans(text)
+    if "://" not in text or "=" not in text:
+        return
+    for query in _QUERY.finditer(text):
+        for match in _PARAMETER.finditer(text, *query.span("query")):
+            value = match["value"].rstrip(".,:)")  # the end of a sentence
+            is_known = match["name"].lower() in _PARAMETERS or value.lower() in _SWITCHES
+            if not (is_known or _NUMBERS.fullmatch(value) or _VARIABLE.fullmatch(value) or HIDDEN.match(value)):
+                yield match.start("value"), match.start("value") + len(value)
 
 
 def is_plain(text: str) -> bool:
@@ -195,6 +223,21 @@ def is_shell_word(text: str) -> bool:
     return text in _SHELL
 
 
+_OPTIONS = re.compile(
+    r"model|tokenizer|method|mode|type|dtype|task|level|format|layout|device|architectures"
+    r"|\w+_(?:model|method|mode|type|dtype|backend|connector|role|format|layout|device|cls|class|parser)"
+)
+"""Options in the JSON of engines' flags whose values are names of models, methods and classes."""
+_MODEL_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+
+
+def _is_plain_option(name: str, value: str) -> bool:
+    """Whether a text in the JSON of a flag may be shown: flags pass JSON on, with any option."""
+    if is_harmless(value):
+        return True
+    return is_plain(value) and (_OPTIONS.fullmatch(name) is not None or _MODEL_ID.fullmatch(value) is not None)
+
+
 def _is_plain_json(text: str) -> bool:
     """Whether every value in a JSON text is plain, and none has the name of a secret."""
     try:
@@ -210,6 +253,6 @@ def _is_plain_json(text: str) -> bool:
             pending += value.items()
         elif isinstance(value, list):
             pending += ((name, item) for item in value)
-        elif names_secret(name) or (isinstance(value, str) and value and not is_plain(value)):
+        elif names_secret(name) or (isinstance(value, str) and not _is_plain_option(name, value)):
             return False
     return True

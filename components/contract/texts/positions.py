@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .harmless import is_harmless, is_path, is_plain, is_shell_word, knows_flag
+from .harmless import is_harmless, is_path, is_plain, is_shell_word, knows_flag, most_values
 from .hidden import HIDDEN
 
 Hide = Callable[[str], str]
@@ -57,12 +57,15 @@ def harmless_only(value: Any, hide: Hide, *, files: bool = True) -> Any:  # noqa
                 result[key] = _script(inner, hide)
         elif not isinstance(inner, dict | list):
             result[key] = inner
+        elif key in _FILES or key == _LAST_APPLIED:
+            result[key] = _leaves(inner, hide)
         elif is_file_map and key in ("data", "binaryData") and isinstance(inner, dict):
             result[key] = {name: _file(text, hide) for name, text in inner.items()}
         elif key in _VARIABLES:
             result[key] = _named_values(inner, hide, header=False)
-        elif _takes_arguments(key) and isinstance(inner, list):
-            result[key] = _arguments(inner, hide)
+        elif _takes_arguments(key):
+            is_list = isinstance(inner, list)
+            result[key] = _arguments(inner, hide) if is_list else _flags_in_map(inner, hide, files=files)
         elif isinstance(key, str) and (key in _HEADERS or key.endswith("Headers")):
             result[key] = _named_values(inner, hide, header=True)
         else:
@@ -72,6 +75,25 @@ def harmless_only(value: Any, hide: Hide, *, files: bool = True) -> Any:  # noqa
 
 def _takes_arguments(key: object) -> bool:
     return isinstance(key, str) and (key in _ARGUMENTS or key.lower().endswith("args"))
+
+
+def _leaves(value: Any, hide: Hide) -> Any:  # noqa: ANN401
+    """Hide the texts in a map or a list where the API expects a text; its keys are shown."""
+    if isinstance(value, dict):
+        return {key: _leaves(inner, hide) for key, inner in value.items()}
+    if isinstance(value, list):
+        return _unchanged(value, [_leaves(item, hide) for item in value])
+    return hide(value) if isinstance(value, str) and not is_harmless(value.strip(), "") else value
+
+
+def _flags_in_map(flags: dict[Any, Any], hide: Hide, *, files: bool) -> dict[Any, Any]:
+    """Hide the values of flags in a map, as in the values of charts."""
+    return {
+        name: _named(value, f"--{name}", hide, header=False)
+        if isinstance(value, str)
+        else harmless_only(value, hide, files=files)
+        for name, value in flags.items()
+    }
 
 
 def _unchanged(old: list[Any], new: list[Any]) -> list[Any]:
@@ -89,7 +111,7 @@ def _named_values(value: Any, hide: Hide, *, header: bool) -> Any:  # noqa: ANN4
                 name = item.get("name") if isinstance(item.get("name"), str) else ""
                 item = {**item, "value": _named(item["value"], str(name), hide, header=header)}
             else:
-                item = harmless_only(item, hide)
+                item = harmless_only(item, hide) if isinstance(item, dict) else _leaves(item, hide)
             result.append(item)
         return result
     if isinstance(value, dict):
@@ -133,7 +155,7 @@ def _arguments(words: list[Any], hide: Hide) -> list[Any]:
     for word in words:
         if not isinstance(word, str):
             shown = word if word is None or is_harmless(str(word), flag) else hide(str(word))
-            result.append(shown if isinstance(word, int | float | None) else harmless_only(word, hide))
+            result.append(shown if isinstance(word, int | float | None) else _leaves(word, hide))
             continue
         shown_word, flag = _argument(word, flag, hide, is_first=not result)
         result.append(shown_word)
@@ -149,21 +171,21 @@ def _argument(word: str, flag: str, hide: Hide, *, is_first: bool = False) -> tu
             is_shown = value and _is_flag(name) and is_harmless(value, name)  # one argument that should be two
             return (word if is_shown else hide(word)), ""
         if not equals:
-            return word, name
+            return word, "" if most_values(name) == 0 else name
         return (word if is_harmless(value, name) else f"{name}={hide(value)}"), ""
     if any(map(str.isspace, word)):
         if is_harmless(word, flag):
             return word, flag
         return (_script(word, hide) if flag in _SCRIPT_FLAGS else hide(word)), ""
     if is_harmless(word, flag) or (not flag and _is_positional(word, is_first=is_first)):
-        return word, flag
+        return word, "" if most_values(flag) == 1 else flag
     if flag in ("-m", *_SCRIPT_FLAGS) and is_plain(word):
         return word, ""
     assigned = _ASSIGNED.fullmatch(word)
     if not flag and assigned and assigned["value"].strip("=") and is_plain(assigned["name"]):
         name, value = assigned["name"], assigned["value"]
         return (word if is_harmless(value, name) else f"{name}={hide(value)}"), ""
-    return hide(word), flag
+    return hide(word), "" if most_values(flag) == 1 else flag
 
 
 _SCRIPT_FLAGS = ("-c", "-ec", "-exc", "-lc", "-euc", "-eu", "-ex", "-e")

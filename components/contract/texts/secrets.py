@@ -15,6 +15,7 @@ length and a digest (:mod:`.hidden`).
 - :func:`secret_texts`: the secrets themselves, for messages that quote values in another format.
 """
 
+import bisect
 import functools
 import json
 import operator
@@ -24,7 +25,7 @@ from typing import Any
 
 import yaml
 
-from .harmless import is_harmless, is_plain, random_spans
+from .harmless import is_harmless, is_plain, suspect_spans
 from .hidden import HIDDEN, hidden
 from .literal_secrets import FORMED, FORMS, HARMLESS, REFERENCE, SECRET_TEXT, is_literal_secret
 from .positions import harmless_at, harmless_only, texts_in
@@ -150,9 +151,9 @@ def show_values() -> None:
 
 
 def _without_random(value: Any, key: object = "") -> Any:  # noqa: ANN401  any JSON value
-    """Hide the parts of texts that look random."""
+    """Hide the parts of texts that look random, and the parameters of addresses."""
     if isinstance(value, str):
-        return value if str(key).rpartition("/")[2] in _IDENTIFIERS else _hidden_spans(value, random_spans(value))
+        return value if str(key).rpartition("/")[2] in _IDENTIFIERS else _hidden_spans(value, suspect_spans(value))
     if isinstance(value, dict):
         replaced = {name: _without_random(inner, name) for name, inner in value.items()}
         return value if all(map(operator.is_, value.values(), replaced.values())) else replaced
@@ -233,37 +234,72 @@ def masked_text(text: str, known: Iterable[str] = (), *, is_kept: bool = False) 
     """
     if _shows_values and not is_kept:
         return text
-    for secret in _spellings(frozenset(known)):
-        if len(secret) > _SHORT:
-            text = _without_beginnings(text, secret)
-        elif secret in text:  # a short one may also be a part of a word
-            text = re.sub(rf"(?<![\w-]){re.escape(secret)}(?![\w-])", hidden(secret), text)
+    text = _known_texts(frozenset(known)).hidden_in(text)
     text = _without(text, _assigned(text, _PROSE)) if _NAMED.search(text) else _without_forms(text)
-    return _hidden_spans(text, random_spans(text))
+    return _hidden_spans(text, suspect_spans(text))
+
+
+class _KnownTexts:
+    """Texts that messages must hide, as messages may quote them: whole, or only the beginning.
+
+    Searching takes time in proportion to the message, not to the number of texts: many messages quote one manifest.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        forms = {form for text in texts for form in (text, json.dumps(text)[1:-1], repr(text)[1:-1])}
+        forms.discard("")
+        words = sorted((form for form in forms if len(form) <= _SHORT), key=lambda form: (-len(form), form))
+        # A short one may also be a part of a word.
+        alternatives = rf"(?<![\w-])(?P<word>{'|'.join(map(re.escape, words))})(?![\w-])"
+        self._words = re.compile(f"{HIDDEN.pattern}|{alternatives}") if words else None
+        self._longest = max(map(len, forms), default=0)
+        self._starts: dict[str, list[str]] = {}
+        """The sorted texts with each beginning."""
+        for form in sorted(form for form in forms if len(form) > _SHORT):
+            self._starts.setdefault(form[: _SHORT + 1], []).append(form)
+
+    def hidden_in(self, text: str) -> str:
+        """Return a text with these hidden."""
+        pieces: list[str] = []
+        end = 0
+        if self._starts:
+            for start in range(len(text) - _SHORT):
+                group = self._starts.get(text[start : start + _SHORT + 1]) if start >= end else None
+                quoted = self._quoted(text, start, group) if group else None
+                if quoted:
+                    form, length = quoted
+                    pieces += [text[end:start], hidden(form)]
+                    end = start + length
+            text = "".join([*pieces, text[end:]]) if pieces else text
+        if self._words is None:
+            return text
+        return self._words.sub(lambda match: hidden(match[0]) if match["word"] else match[0], text)
+
+    def _quoted(self, text: str, start: int, group: Sequence[str]) -> tuple[str, int] | None:
+        """Return the text that is quoted here, and how much of it; the longest of several."""
+        rest = text[start : start + self._longest]
+        at = bisect.bisect(group, rest)
+        # Of sorted texts, the neighbours share the longest beginning with this one.
+        near = [(form, _common(form, rest)) for form in group[max(0, at - 1) : at + 1]]
+        form, length = max(near, key=lambda pair: pair[1])
+        while at and not rest.startswith(group[at - 1]):
+            shared = rest[: _common(group[at - 1], rest)]
+            at = bisect.bisect(group, shared, 0, at - 1)
+        whole = group[at - 1] if at else ""
+        if length >= _BEGINNING and length > len(whole):
+            return form, length
+        return (whole, len(whole)) if whole else None
+
+
+def _common(one: str, other: str) -> int:
+    """Return the length of the beginning that two texts share."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 @functools.lru_cache(maxsize=8)
-def _spellings(known: frozenset[str]) -> tuple[str, ...]:
-    """Return how messages may quote secrets, the longest first. Many messages quote the same manifest."""
-    spellings = {form for secret in known for form in (secret, json.dumps(secret)[1:-1], repr(secret)[1:-1])}
-    return tuple(sorted(filter(None, spellings), key=lambda form: (-len(form), form)))
-
-
-def _without_beginnings(text: str, secret: str) -> str:
-    """Hide a secret in a text, also where a message quotes only its beginning."""
-    if secret in text:
-        text = text.replace(secret, hidden(secret))
-    beginning = secret[:_BEGINNING]
-    if len(beginning) < _BEGINNING:
-        return text
-    start = text.find(beginning)
-    while start >= 0:
-        end = start + len(beginning)
-        while end < len(text) and end - start < len(secret) and text[end] == secret[end - start]:
-            end += 1
-        text = f"{text[:start]}{hidden(secret)}{text[end:]}"
-        start = text.find(beginning, start + 1)
-    return text
+def _known_texts(known: frozenset[str]) -> _KnownTexts:
+    return _KnownTexts(known)
 
 
 _FLAG = re.compile(r"--[a-z][a-z_-]*", re.ASCII)

@@ -11,12 +11,14 @@ class Vocabulary:
     Attributes:
         is_variable: Whether a variable of this name is known.
         accepts: Whether a flag is known and takes this value; None for an unknown flag.
+        most_values: How many words after a flag are its values; None if it is not known, or takes more than one.
         is_script: Whether a text is a script that this project writes.
         words: Programs, subcommands and values of enumerations.
     """
 
     is_variable: Callable[[str], bool] = lambda _: False
     accepts: Callable[[str, str], bool | None] = lambda _, __: None
+    most_values: Callable[[str], int | None] = lambda _: None
     is_script: Callable[[str], bool] = lambda _: False
     words: frozenset[str] = field(default=frozenset(), repr=False)
 

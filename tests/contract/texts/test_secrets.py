@@ -1,10 +1,13 @@
 """What counts as a secret, by its name and by its own form; what only refers to one does not."""
 
+import json
+import re
 import time
 
 import pytest
 
-from components.contract.texts.hidden import hidden
+from components.contract.problems import Problem
+from components.contract.texts.hidden import HIDDEN, hidden
 from components.contract.texts.secrets import (
     is_literal_secret,
     masked,
@@ -159,6 +162,96 @@ def test_messages_quote_what_is_known_to_be_a_secret() -> None:
     nested = """KeyError: 'x TOKEN=abc KEY="HF_TOKEN=abc"' key={"DB_PASSWORD": "abc"}"""
     assert "abc" not in masked_text(nested)
     assert masked_text("'abc' and abcd", {"abc"}) == f"'{hidden('abc')}' and abcd"
+
+
+LONG = """run 'zanzibar quokka' and "tundra" in the morning"""
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        (f"found '{LONG}'; shorten it", "found '{}'; shorten it"),
+        (f"found {json.dumps(LONG)}", 'found "{}"'),
+        (f"found {LONG!r}", "found '{}'"),
+        (f"found {LONG[:40]}...", "found {}..."),
+        (f"found {json.dumps(LONG)[1:36]}", "found {}"),
+    ],
+)
+def test_a_secret_is_hidden_however_a_message_spells_or_shortens_it(text: str, rest: str) -> None:
+    known = {LONG, f"{LONG[:20]} beyond", f"{LONG} and beyond"}
+    assert re.sub(HIDDEN, "{}", masked_text(text, known)) == rest
+
+
+def test_a_text_that_only_begins_like_a_secret_is_shown() -> None:
+    known = {LONG, "run 'zanzibar"}
+    assert masked_text("run 'zanz and others", known) == "run 'zanz and others"
+    assert masked_text("run 'zanzibar' first", known) == hidden("run 'zanzibar") + "' first"
+
+
+@pytest.mark.parametrize("name", ["k", "x-goog-hash", "access"])
+def test_parameters_of_addresses_are_hidden_unless_they_select_a_file(name: str) -> None:
+    address = "https://models.example.com/m.gguf"
+    shown = {"source": f"{address}?download=true&{name}={hidden('zanzibar-quokka')}&revision=main"}
+    assert masked({"source": f"{address}?download=true&{name}=zanzibar-quokka&revision=main"}) == shown
+    assert masked_text(f"{address}?{name}=zanzibar: not found") == f"{address}?{name}={hidden('zanzibar')}: not found"
+    for harmless in (f"{address}?page=3&all=true", f"{address}?tag=v1.2", "a?k=zanzibar"):
+        assert masked({"source": harmless}) == {"source": harmless}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ({"args": [{"x": "--token zanzibar"}]}, {"args": [{"x": hidden("--token zanzibar")}]}),
+        ({"env": [["zanzibar"], "A=zanzibar"]}, {"env": [[hidden("zanzibar")], f"A={hidden('zanzibar')}"]}),
+        ({"args": {"seed": "7", "api-key": "zanzibar"}}, {"args": {"seed": "7", "api-key": hidden("zanzibar")}}),
+        (
+            {"kubectl.kubernetes.io/last-applied-configuration": ["zanzibar"]},
+            {"kubectl.kubernetes.io/last-applied-configuration": [hidden("zanzibar")]},
+        ),
+    ],
+)
+def test_structures_in_place_of_a_text_hide_the_texts_in_them(value: dict[str, object], shown: object) -> None:
+    assert masked(value) == shown
+
+
+def test_a_word_after_the_value_of_a_flag_belongs_to_no_flag() -> None:
+    """The flags are those of vLLM, which the engines' tables list."""
+    args = ["--max-model-len", "8192", "zanzibar-quokka", "--enforce-eager", "zanzibar-quokka", "--dtype", "bfloat16"]
+    word = hidden("zanzibar-quokka")
+    assert masked({"args": args}) == {"args": [*args[:2], word, args[3], word, *args[5:]]}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_shown"),
+    [
+        ('{"method":"ngram","num_speculative_tokens":5}', True),
+        ('{"model":"acme/draft","quantization_type":"fp8"}', True),
+        ('{"x":"zanzibar-quokka"}', False),
+        ('{"a":{"access":["zanzibar-quokka"]}}', False),
+    ],
+)
+def test_json_of_a_flag_shows_only_options_that_are_known(text: str, *, is_shown: bool) -> None:
+    assert masked({"args": ["--speculative-config", text]})["args"][1] == (text if is_shown else hidden(text))
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("metadata.annotations[user: a\npassword: zanzibar]", "metadata.annotations[{}]"),
+        ("spec[https://reader:zanzibar@example.com/x]", "spec[{}]"),
+        ("spec.envs[1][zanzibar-quokka]", "spec.envs[1][{}]"),
+        (f"metadata.labels[{HF}]", "metadata.labels[{}]"),
+        ("spec.envs[1].valuee", "spec.envs[1].valuee"),
+        ("metadata.annotations[example.com/owner-team]", "metadata.annotations[example.com/owner-team]"),
+        (
+            "spec.containers[main].resources.limits[nvidia.com/gpu]",
+            "spec.containers[main].resources.limits[nvidia.com/gpu]",
+        ),
+    ],
+)
+def test_the_path_of_a_problem_shows_no_value_that_stands_in_the_place_of_a_key(path: str, shown: str) -> None:
+    problem = Problem(file="m.yaml", path=path, reason="unknown field")
+    assert re.sub(HIDDEN, "{}", problem.path) == shown
 
 
 def test_masking_masked_values_changes_nothing() -> None:
