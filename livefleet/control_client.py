@@ -99,10 +99,13 @@ class ControlClient:
         self, method: str, path: str, body: Mapping[str, Any] | None = None, seconds: float | None = None
     ) -> bytes:
         seconds = _SECONDS if seconds is None else seconds
-        parts = urlsplit(self.address)
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        # http.client ignores the proxies of the environment: the address is on this machine.
-        connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=seconds)
+        try:
+            parts = urlsplit(self.address)
+            # http.client ignores the proxies of the environment: the address is on this machine.
+            connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=seconds)
+        except (ValueError, http.client.HTTPException):  # the file with the address is damaged
+            raise UnreachableError(f"the live fleet does not answer at {self.address}; {START}") from None
         try:
             connection.request(method, path, None if body is None else json.dumps(body), headers)
             response = connection.getresponse()
@@ -114,7 +117,7 @@ class ControlClient:
                 f"the live fleet at {self.address} did not answer within {seconds:g} s{uncertain}: this machine is "
                 "busy, or the process hangs; see `workbench live watch`, and live/logs/pods.log in the state folder"
             ) from None
-        except (OSError, http.client.HTTPException):
+        except (OSError, ValueError, http.client.HTTPException):  # a damaged token is no value of a header
             raise UnreachableError(f"the live fleet does not answer at {self.address}; {START}") from None
         finally:
             connection.close()

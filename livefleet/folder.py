@@ -1,5 +1,6 @@
 """Files of the live fleet, and the addresses that its processes listen on."""
 
+import contextlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -88,11 +89,15 @@ class LiveFolder:
         return fleet if fleet and fleet.stack == stack and self.addresses().control else None
 
     def addresses(self) -> Addresses:
-        """Return the addresses that the parts wrote last."""
+        """Return the addresses that the parts wrote last; a damaged file is the same as none."""
         addresses: dict[str, object] = {}
         for file in sorted(self.path.glob("addresses-*.json")):
-            addresses |= TypeAdapter(dict[str, object]).validate_json(file.read_bytes())
-        return TypeAdapter(Addresses).validate_python(addresses)
+            with contextlib.suppress(OSError, ValueError):
+                addresses |= TypeAdapter(dict[str, object]).validate_json(file.read_bytes())
+        try:
+            return TypeAdapter(Addresses).validate_python(addresses)
+        except ValueError:
+            return Addresses()
 
     def write_addresses(self, part: str, **addresses: object) -> None:
         """Write the addresses of a part: fields of :class:`Addresses`."""

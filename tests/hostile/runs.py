@@ -11,8 +11,10 @@ import typer.main
 import yaml
 from typer.testing import CliRunner
 
-from components.contract.texts.printable import printable
+from components.contract.texts.printable import printable, printable_lines
+from components.contract.texts.secrets import masked_text
 from workbench.cli import app
+from workbench.edge import _system_error
 from workbench.errors import WorkbenchError
 
 ROOT = Path(__file__).parents[2]
@@ -60,8 +62,12 @@ def run(*arguments: str) -> Printed:
     with patch("typer.testing._get_command", _built):
         result = CliRunner().invoke(app, list(arguments))
     error = result.exception
-    if isinstance(error, WorkbenchError):
-        return Printed(error.exit_code, result.stdout, f"{result.stderr}{error}\n")
+    message = str(error) if isinstance(error, WorkbenchError) else ""
+    if isinstance(error, OSError):
+        message = _system_error(error)
+    if message:
+        code = error.exit_code if isinstance(error, WorkbenchError) else 1
+        return Printed(code, result.stdout, f"{result.stderr}{printable_lines(masked_text(message))}\n")
     if error is not None and not isinstance(error, SystemExit):
         raise TrespassError(f"{' '.join(arguments)}: {type(error).__name__}: {error}") from error
     return Printed(result.exit_code, result.stdout, result.stderr)

@@ -172,3 +172,27 @@ def test_replicas_that_are_a_float(
     assert (desired, reason in inspected.stdout) == (number, True)
     for command in (("validate", MODELS, "--other-kinds", "apply"), ("adopt", "--from", MODELS, "--dry-run", "new")):
         assert run(*command, *(["--stack", "none"] if command[0] == "validate" else [])).code in (0, bool(reason))
+
+
+@pytest.mark.parametrize(
+    "addresses",
+    [
+        "{",
+        '{"control": 5}',
+        '{"control": "http://127.0.0.1:port"}',
+        '{"control": "http://[::1"}',
+        '{"control": "http://127.0.0.1:9", "token": "\\u202e"}',
+    ],
+)
+@pytest.mark.parametrize("command", [("watch", "--once"), ("speed",), ("fault", "pod")], ids=" ".join)
+def test_damaged_addresses_of_the_live_fleet(
+    command: tuple[str, ...], addresses: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / ".workbench/live"
+    folder.mkdir(parents=True)
+    (folder / "fleet.json").write_text('{"stack": "local"}')
+    (folder / "addresses-pods.json").write_text(addresses)
+    done = run("live", *command)
+    assert done.code == 1
+    assert "make up" in done.stderr

@@ -28,6 +28,7 @@ _READY_SECONDS = 60.0
 _KWOK_SECONDS = 10.0
 _PORT_SECONDS = 3.0
 _LOG_LINES = 15
+_LAST_PORT = 65535
 _NEXT_STEP = (
     "Run `workbench cluster start` again. If that does not help, run `workbench cluster stop` and delete the state "
     "directory; the next start creates a new, empty cluster."
@@ -174,10 +175,13 @@ class SimulatedCluster:
 
     def _known_ports(self) -> dict[str, int]:
         try:
-            ports: dict[str, int] = json.loads(self._ports_file.read_text())
-        except (OSError, ValueError):
+            ports = json.loads(self._ports_file.read_text())
+        except (OSError, ValueError, RecursionError):
             return {}
-        return ports if set(ports) == set(PORTS) else {}
+        if not isinstance(ports, dict) or set(ports) != set(PORTS):
+            return {}
+        is_valid = all(type(port) is int and 0 < port <= _LAST_PORT for port in ports.values())
+        return ports if is_valid else {}
 
     def _lost_port(self, missing: Sequence[str]) -> bool:
         """Whether another process listens on the port of a stopped member, or the ports are unknown."""
