@@ -64,8 +64,10 @@ def harmless_only(value: Any, hide: Hide, *, files: bool = True) -> Any:  # noqa
         elif key in _VARIABLES:
             result[key] = _named_values(inner, hide, header=False)
         elif _takes_arguments(key):
-            is_list = isinstance(inner, list)
-            result[key] = _arguments(inner, hide) if is_list else _flags_in_map(inner, hide, files=files)
+            if isinstance(inner, list):
+                result[key] = _arguments(inner, hide)
+            else:
+                result[key] = _flags_in_map(inner, hide, files=files)
         elif isinstance(key, str) and (key in _HEADERS or key.endswith("Headers")):
             result[key] = _named_values(inner, hide, header=True)
         else:
