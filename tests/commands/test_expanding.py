@@ -58,7 +58,7 @@ def test_what_is_printed_renders_to_the_same(written: Any, tmp_path: Path) -> No
         # As the templates of the controllers have it: convert/templates/vllm.yaml and vllm-pd.yaml at the tags.
         ("97b99f41", None, ("volcano", "ServingGroupRecreate", None)),
         ("v0.1.0", "volcano", ("volcano", "ServingGroupRecreate", {"leader": 1})),
-        ("v0.2.0", None, ("", "ServingGroupRecreate", {"leader": 1})),
+        ("v0.2.0", None, ("", None, {"leader": 1})),
         ("v1.0.0", None, ("", None, {"leader": 1})),
         ("v1.0.0", "volcano", ("volcano", None, {"leader": 1})),
     ],

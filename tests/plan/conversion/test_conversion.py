@@ -374,7 +374,8 @@ def test_everything_that_differs_is_listed(documents: list[Object]) -> None:
             assert conversion.differences
             continue
         after = render_fleet(objects(conversion.documents).resources)
-        listed = "\n".join(paths(conversion))
+        notes = [note.path for item in conversion.converted for note in item.notes]
+        listed = "\n".join([*paths(conversion), *notes])
         old, new = _facts(before), _facts(after)
         for fact, words in _WORDS.items():
             if old.get(fact) != new.get(fact):
@@ -393,6 +394,10 @@ _WORDS = {
     "probes": r"Probe",
     "hpa": r"autoscaler",
     "endpoints": r"endpoints",
+    "tolerations": r"oleration",
+    "volumes": r"volumes|initContainers|mounts|Mounts",
+    "loaders": r"initContainers",
+    "grace": r"terminationGracePeriodSeconds",
 }
 
 
@@ -414,6 +419,12 @@ def _facts(fleet: Fleet) -> Object:
             {**(resources.get("limits") or {}), **(resources.get("requests") or {})},
         ),
         "affinity": _node_labels(pod),
+        "tolerations": sorted(map(json.dumps, pod.get("tolerations") or [])),
+        "volumes": sorted(json.dumps(volume | {"name": ""}) for volume in pod.get("volumes") or []),
+        "loaders": [
+            (each["image"], each.get("command"), each.get("args")) for each in pod.get("initContainers") or []
+        ],
+        "grace": pod.get("terminationGracePeriodSeconds"),
         "probes": [container.get(f"{name}Probe") for name in ("startup", "liveness", "readiness")],
         "hpa": [
             (s.minimum, s.maximum, sorted(map(json.dumps, s.hpa["spec"].get("metrics") or [])))

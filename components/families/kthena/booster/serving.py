@@ -55,8 +55,9 @@ def serving_of(backend: BackendContext) -> tuple[RoleCommands, Object]:
     if is_gang:
         template["gangPolicy"] = {"minRoleReplicas": {role.name: role.replicas for role in roles}}
     spec: Object = {"replicas": backend.spec.least, "schedulerName": scheduler, "template": template}
-    if backend.options.runtime and controllers.until("v0.2.0") and any(role.pods == 1 for role in roles):
-        # With RoleRecreate, the default, the controllers never replace the only pod of an instance (D-13).
+    if backend.options.runtime and controllers.until("v0.1.0") and any(role.pods == 1 for role in roles):
+        # With RoleRecreate, the default, these controllers never replace the only pod of an instance (D-13). Those of
+        # v0.2.0 do if there is no worker template.
         spec["recoveryPolicy"] = "ServingGroupRecreate"
     body = new_object(WORKLOAD_API, "ModelServing", backend.name, backend.namespace, spec)
     if backend.options.applied:

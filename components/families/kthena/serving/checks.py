@@ -158,11 +158,8 @@ def _check_rollout(serving: ServingContext) -> None:
 def _check_field_references(serving: ServingContext) -> None:
     """Warn about variables and files with labels and annotations that pods natively lack, so that they are empty."""
     index = "metadata.labels['leaderworkerset.sigs.k8s.io/group-index']"
-    instead = {
-        f"metadata.labels['{SERVING_LABEL}/revision']": (
-            "metadata.labels['leaderworkerset.sigs.k8s.io/template-revision-hash']"
-        )
-    }
+    revision = "metadata.labels['leaderworkerset.sigs.k8s.io/template-revision-hash']"
+    instead = {f"metadata.labels['{SERVING_LABEL}/{name}']": revision for name in ("revision", "role-template-hash")}
     if is_one_set(serving.group):
         # All groups of one LeaderWorkerSet share a template, so that no label can differ between them.
         instead |= {f"metadata.labels['{SERVING_LABEL}/{name}']": index for name in ("group-name", "role-id")}

@@ -17,6 +17,7 @@ ONE = f"metadata.labels['{LABEL}/group-name']"
 NOT_IN_SETS = [f"metadata.labels['{LABEL}/{name}']" for name in ("group-name", "role-id")]
 NOWHERE = [
     f"metadata.labels['{LABEL}/revision']",
+    f"metadata.labels['{LABEL}/role-template-hash']",
     "metadata.annotations['scheduling.k8s.io/group-name']",
     "metadata.annotations['volcano.sh/task-spec']",
 ]
@@ -55,7 +56,7 @@ def test_what_pods_have_is_not_told(field: str) -> None:
 
 
 def test_pods_of_a_gang_have_its_annotations() -> None:
-    assert told_of(NOWHERE[1], role("b"), gangPolicy={}) == []
+    assert told_of("metadata.annotations['scheduling.k8s.io/group-name']", role("b"), gangPolicy={}) == []
 
 
 def test_every_place_of_a_pod_that_names_a_field() -> None:
