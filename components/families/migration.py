@@ -203,11 +203,15 @@ def migrate(
         elif (second, first) in by_pair:
             by_pair[second, first].backward(batch)
     for document in batch.documents:
-        for path, reason in unfit(document.value, kinds, target):
+        for path, reason in _losses(document.value, kinds, target):
             batch.loss(document, field_path(path), reason.partition(";")[0])
 
 
-def unfit(value: Mapping[str, Any], kinds: Kinds, target: str) -> Iterator[tuple[tuple[str | int, ...], str]]:
+Unfit = tuple[tuple[str | int, ...], str]
+"""The path of a field that a release does not accept, and the reason."""
+
+
+def unfit(value: Mapping[str, Any], kinds: Kinds, target: str) -> Iterator[Unfit]:
     """Yield what a release does not accept in a manifest."""
     kind = kinds.find(value.get("apiVersion"), value.get("kind"))
     if kind is None:
@@ -218,27 +222,49 @@ def unfit(value: Mapping[str, Any], kinds: Kinds, target: str) -> Iterator[tuple
         yield from misfits(resource, kind, target)
 
 
+def _losses(value: Fields, kinds: Kinds, target: str) -> Iterator[Unfit]:
+    """Yield what a release does not accept, also what is only found once the rest is removed."""
+    found = list(unfit(value, kinds, target))
+    copied: Fields = plain(value) if found else value
+    seen: set[tuple[str | int, ...]] = set()
+    while found:
+        yield from (item for item in found if item[0] not in seen)
+        seen |= {path for path, _ in found}
+        found = list(unfit(copied, kinds, target)) if _drop(copied, found) else []
+
+
 def drop_losses(document: MigratedDocument, kinds: Kinds, target: str) -> list[str]:
     """Remove the fields that a release does not accept; return those that cannot be removed.
 
     They are the kind itself, and required fields that are missing.
     """
-    for path, _ in list(unfit(document.value, kinds, target)):
+    while _drop(document.value, list(unfit(document.value, kinds, target))):
+        pass
+    return [f"{field_path(path)}: {reason}" for path, reason in unfit(document.value, kinds, target)]
+
+
+def _drop(value: Fields, found: Iterable[Unfit]) -> bool:
+    """Remove fields; whether there were any."""
+    dropped = False
+    for path, _ in found:
         if path in _IDENTITY:
             continue
-        owner: Any = document.value
+        owner: Any = value
         try:
             for part in path[:-1]:
                 owner = owner[part]
-            if isinstance(owner, MutableMapping):
-                owner.pop(path[-1], None)
+            if isinstance(owner, MutableMapping) and path[-1] in owner:
+                del owner[path[-1]]
+                dropped = True
         except (KeyError, IndexError, TypeError):
             continue  # a field above it was removed
-    return [f"{field_path(path)}: {reason}" for path, reason in unfit(document.value, kinds, target)]
+    return dropped
 
 
 def leave_out(batch: Batch, kinds: Kinds, target: str, *, lossy: bool) -> None:
     """List the manifests that a release cannot express at all, each with what it did.
+
+    Besides kinds and required fields, they are those that break a rule of the release without what is lost.
 
     Args:
         batch: The manifests after the conversion.
@@ -252,9 +278,12 @@ def leave_out(batch: Batch, kinds: Kinds, target: str, *, lossy: bool) -> None:
             continue
         edited = document if lossy else MigratedDocument(plain(document.value))
         left = drop_losses(edited, kinds, target)
+        kind = kinds.find(document.value.get("apiVersion"), document.value.get("kind"))
+        if kind is not None and not left:
+            broken = check(plain(edited.value), kind.at(target))[1]
+            left = [": ".join(filter(None, (field_path(path), reason))) for path, reason in broken]
         if not left:
             continue
-        kind = kinds.find(document.value.get("apiVersion"), document.value.get("kind"))
         purpose = (getattr(kind and kind.model, "__doc__", None) or "").strip().partition("\n")[0].rstrip(".")
         reason = "; ".join(text.partition(";")[0] for text in left)
         batch.loss(document, "", f"the object is left out ({reason}). What it did: {purpose or document.kind}")

@@ -488,3 +488,24 @@ def test_a_required_profile_is_derived_from_the_deployment(manifest: Path) -> No
     done = workbench("migrate", manifest, *options)
     assert (done.returncode, [each["kind"] for each in yaml.safe_load_all(done.stdout)]) == (0, ["Deployment"])
     assert "loss: VariantAutoscaling/chat: the object is left out (spec.modelProfile: is required" in done.stderr
+
+
+POLICY = """apiVersion: workload.serving.volcano.sh/v1alpha1
+kind: AutoscalingPolicy
+metadata: {name: unbound}
+spec: {metrics: [{metricName: a, targetValue: 1}]}
+"""
+
+
+def test_an_object_that_breaks_a_rule_of_the_release_is_left_out(manifest: Path) -> None:
+    """Since v1.0.0, the webhook refuses a policy without a target, which only a binding had before."""
+    manifest.write_text(f"{POLICY}---\n{BOOSTER}")
+    options = ("--from", "kthena=v0.1.0", "--release", "kthena=v1.0.0", "--write")
+    done = workbench("migrate", manifest, *options)
+    assert (done.returncode, manifest.read_text()) == (1, f"{POLICY}---\n{BOOSTER}")
+    left_out = "loss: AutoscalingPolicy/unbound: the object is left out (spec: set exactly one of homogeneousTarget"
+    assert left_out in done.stderr
+    done = workbench("migrate", manifest, *options, "--lossy")
+    assert done.returncode == 0, done.stderr
+    assert left_out in done.stderr
+    assert [body["kind"] for body in yaml.safe_load_all(manifest.read_text())] == ["ModelBooster"]

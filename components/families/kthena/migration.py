@@ -527,6 +527,9 @@ def _endpoint_of(batch: Batch, policy: MigratedDocument, spec: Fields, path: str
             endpoint = dict(source.get("pod") or {})
             if "name" in endpoint and "name" in metric:
                 metric["name"] = endpoint.pop("name")
+                if metric["name"] != key:
+                    reason = f"is {metric['name']} now, as pods export it: metrics have no name of their own"
+                    batch.note(policy, where, reason)
             endpoints.append((where, endpoint))
     for where, endpoint in endpoints[1:]:
         if endpoint != endpoints[0][1]:

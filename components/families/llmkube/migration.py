@@ -24,7 +24,7 @@ def _require_weights(batch: Batch) -> None:
     for document, spec in _speculating(batch):
         block = spec["speculativeDecoding"]
         if block.get("type") == "draft" and not (block.get("draftModelRef") or block.get("draftModel")):
-            batch.loss(document, f"{_FIELD}.type", "later releases need the weights of the draft; set draftModelRef")
+            batch.loss(document, _FIELD, "later releases need the weights of the type draft; set draftModelRef")
             del spec["speculativeDecoding"]
 
 
@@ -34,7 +34,7 @@ def _use_older_names(batch: Batch) -> None:
         block = spec["speculativeDecoding"]
         method = _OLDER_NAMES.get(block.get("type"), block.get("type"))
         if method not in _OLDER or method == "draft":
-            batch.loss(document, f"{_FIELD}.type", f"earlier releases do not have the type {block.get('type')}")
+            batch.loss(document, _FIELD, f"earlier releases do not have the type {block.get('type')}")
             del spec["speculativeDecoding"]
         elif method != block["type"]:
             batch.note(document, f"{_FIELD}.type", f"is {method} now, as earlier releases call {block['type']}")

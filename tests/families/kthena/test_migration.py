@@ -14,7 +14,7 @@ from components.contract.checking import check
 from components.families import kinds, objects
 from components.families.kthena.kinds import RELEASES
 from components.families.kthena.migration import STEPS
-from components.families.migration import Batch, MigratedDocument, migrate
+from components.families.migration import Batch, MigratedDocument, drop_losses, migrate
 from components.fleet.options import Options
 from components.fleet.rendered import Fleet
 from components.plan.rendering import render_fleet
@@ -469,3 +469,29 @@ def test_the_same_is_rendered_and_comes_back(origin: str, target: str, documents
     assert back.losses == []
     if not (batch.notes or back.notes):
         assert [document.value for document in back.documents] == before
+
+
+def test_a_metric_loses_its_own_name_and_that_is_said() -> None:
+    sources = {"queue": {"pod": {"name": "vllm:num_requests_waiting", "port": 8000}}}
+    target = {"targetRef": {"kind": "ModelServing", "name": "s"}, "metricSources": sources}
+    bounded = {"target": target, "minReplicas": 1, "maxReplicas": 3}
+    before = {**policy("p")}
+    before["spec"] = {"metrics": [{"name": "queue", "targetValue": 5}], "homogeneousTarget": bounded}
+    batch = migrated(NEWEST, "v0.4.0", before)
+    assert specs(batch)["AutoscalingPolicy/p"]["metrics"] == METRICS
+    assert ("AutoscalingPolicy/p", "spec.homogeneousTarget.target.metricSources.queue") in listed(batch.notes)
+    sources["vllm:num_requests_waiting"] = sources.pop("queue")
+    before["spec"]["metrics"][0]["name"] = "vllm:num_requests_waiting"
+    assert migrated(NEWEST, "v0.4.0", before).notes == [], "it has the name of what the pods export"
+
+
+def test_what_hides_other_losses_is_removed_first() -> None:
+    """A form that no release has is one problem; the rest of the object is looked at without it."""
+    topology = {"mode": "hard", "groupPolicy": {"mode": "hard"}}
+    before = serving("s", networkTopology=topology)
+    before["spec"]["plugins"] = [{"name": "p", "type": "BuiltIn"}]
+    batch = migrated("v0.1.0", "v0.1.0", before)
+    assert [loss.path for loss in batch.losses] == ["spec.template.networkTopology", "spec.plugins"]
+    (document,) = batch.documents
+    assert drop_losses(document, kinds(), "v0.1.0") == []
+    assert "plugins" not in document.value["spec"]

@@ -234,3 +234,10 @@ def test_repositories_without_a_scheme(fields: Object, source: str, losses: int)
         assert rendered(isvc(runtime="vllm", skipModelInit=True), changed) == rendered(
             isvc(runtime="vllm", skipModelInit=True), original
         )
+
+
+def test_a_method_that_is_lost_takes_its_whole_block_with_it() -> None:
+    block = {"type": "ngram-mod", "pMin": 0.5, "nDraftMax": 2}
+    batch = converted(isvc(speculativeDecoding=block), "v0.9.18", "v0.9.17")
+    assert [loss.path for loss in batch.losses] == ["spec.speculativeDecoding"]
+    assert "speculativeDecoding" not in batch.documents[0].value["spec"]
