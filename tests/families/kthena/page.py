@@ -49,6 +49,8 @@ def fields_of(kind: Kind, release: str) -> Iterator[str]:
     graph = release_graph(kind, release)
 
     def walk(schema: object, path: str) -> Iterator[str]:
+        if isinstance(schema, dict) and "io.k8s." in schema.get("$ref", ""):
+            return  # types of Kubernetes; docs/releases.md says of which version
         found = graph.resolve(schema) if isinstance(schema, dict) else {}
         for name, inner in found.get("properties", {}).items():
             yield f"{path}{name}"
