@@ -111,7 +111,7 @@ def degrees_of(line: CommandLine, variables: Variables = (), *, more: bool = Fal
         pipeline=layout.pipeline * context,
         copies=copies,
         groups=layout.groups,
-        is_whole=not own.holds(Setting.CONFIG_FILE, Setting.OTHER_COPIES) and _is_known(own),
+        is_whole=not own.has_unknown_config and not own.holds(Setting.OTHER_COPIES) and _is_known(own),
     )
 
 
@@ -180,7 +180,7 @@ def _expanded(line: CommandLine, variables: Variables) -> CommandLine:
     if not values or not any("$" in word for word in line.words):
         return line
     args, command = ([fill(word) for word in words] for words in (line.args, line.command))
-    return CommandLine(line.engine, line.tag, args, command, unread=line.unread)
+    return CommandLine(line.engine, line.tag, args, command, unread=line.unread, config=line.config)
 
 
 def _reader(line: CommandLine, variables: Variables, *, more: bool) -> tuple[SettingsReader, CommandLine] | None:

@@ -26,6 +26,23 @@ _HELPERS = re.compile(r"\bray start\b[^\n;&|]*")
 _NOT_READ: Any = object()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigArguments:
+    """What a configuration file adds to a command line (:mod:`.config_file`).
+
+    Attributes:
+        words: The arguments in it.
+        first: Index of the first of them in the command; None in a script, whose text stays as it is.
+        moved: Arguments of the container that come before them, and are therefore in the command.
+        unread: Why its content is not known; empty if it is.
+    """
+
+    words: tuple[str, ...] = ()
+    first: int | None = None
+    moved: int = 0
+    unread: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class EngineReading:
     """A command line as the engine parses it.
@@ -64,18 +81,27 @@ class CommandLine:
         args: The arguments.
         command: The command of the container; empty if the image's entrypoint runs.
         unread: Whether the engine is known not to parse the arguments.
+        config: The arguments of its configuration file; None if none was looked for.
     """
 
-    __slots__ = ("_reading", "args", "command", "engine", "tag", "unread")
+    __slots__ = ("_reading", "args", "command", "config", "engine", "tag", "unread")
 
     def __init__(
-        self, engine: str, tag: str, args: Sequence[object], command: Sequence[object] = (), *, unread: bool = False
+        self,
+        engine: str,
+        tag: str,
+        args: Sequence[object],
+        command: Sequence[object] = (),
+        *,
+        unread: bool = False,
+        config: ConfigArguments | None = None,
     ) -> None:
         self.engine = engine
         self.tag = tag
         self.args = tuple(map(str, args))
         self.command = tuple(map(str, command))
         self.unread = unread
+        self.config = config
         self._reading: EngineReading | None = None if unread else _NOT_READ
 
     def __eq__(self, other: object) -> bool:
@@ -86,7 +112,7 @@ class CommandLine:
 
     @property
     def _key(self) -> tuple[object, ...]:
-        return (self.engine, self.tag, self.args, self.command, self.unread)
+        return (self.engine, self.tag, self.args, self.command, self.unread, self.config)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -143,6 +169,11 @@ class CommandLine:
     def holds(self, *wanted: Setting | str) -> bool:
         """Return whether it contains any of some settings or flags."""
         return bool(self._uses(wanted)) if self.reading else next(self._search(wanted), None) is not None
+
+    @property
+    def has_unknown_config(self) -> bool:
+        """Whether a configuration file, whose content is not known, may have further arguments."""
+        return self.holds(Setting.CONFIG_FILE) and (self.config is None or bool(self.config.unread))
 
     def value_of(self, *wanted: Setting | str) -> str | None:
         """Return the first value of the last use of some settings or flags."""
@@ -213,6 +244,44 @@ class CommandLine:
             return self
         kept = [arg for position, arg in enumerate(self.args) if position not in dropped]
         return CommandLine(self.engine, self.tag, kept, self.command)
+
+    def with_tag(self, tag: str) -> "CommandLine":
+        """Return the line for an image with another version."""
+        return CommandLine(self.engine, tag, self.args, self.command, unread=self.unread, config=self.config)
+
+    def with_config(self, words: Sequence[str], unread: str = "") -> "CommandLine":
+        """Return the line with the arguments of its configuration file, which its own take precedence over.
+
+        They become part of the command, so that positions of arguments are those in the container, but for the ones
+        that come before them, such as the model.
+
+        Args:
+            words: The arguments.
+            unread: Why they are not known, if they are not.
+        """
+        table, line = flags_of(self.engine), self.words
+        start = _start_of(table, self.command, self.args, self.tag) if table else None
+        if table is None or start is None or unread:
+            config = ConfigArguments(words=tuple(words), unread=unread)
+            return CommandLine(self.engine, self.tag, self.args, self.command, unread=self.unread, config=config)
+        place = start + (line[start : start + 1] == ("serve",))
+        place += bool(table.positionals and line[place : place + 1] and not line[place].startswith("-"))
+        # Without a command, the program of the image's entrypoint parses what follows.
+        engine = table.engine
+        program = () if start else (engine.programs[0], *filter(None, (engine.started,)))
+        if line[:1] == ("serve",):
+            program = program[:1]
+        before, moved = (*program, *line[:place]), max(place - len(self.command), 0)
+        config = ConfigArguments(words=tuple(words), first=len(before), moved=moved)
+        command = (*before, *words, *self.command[place:])
+        return CommandLine(self.engine, self.tag, self.args[moved:], command, config=config)
+
+    def config_index(self, position: int) -> int | None:
+        """Return which argument of the configuration file has a position; None for any other argument."""
+        if self.config is None or self.config.first is None or position >= 0:
+            return None
+        index = len(self.command) + position - self.config.first
+        return index if 0 <= index < len(self.config.words) else None
 
     def followed_by(self, more: "CommandLine") -> "CommandLine":
         """Return the line with the arguments of another one appended, reusing what was parsed already."""

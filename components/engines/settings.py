@@ -217,3 +217,13 @@ class Feature(StrEnum):
     CHAT_TEMPLATES_ON = "chat_templates_on"
     HF_TOKEN = "hf_token"  # noqa: S105  a word, not a secret
     """The token for the Hugging Face Hub is read from the variable HF_TOKEN."""
+    CONFIG_EMPTY = "config_empty"
+    """An empty configuration file is accepted (:mod:`.config_file`)."""
+    CONFIG_LISTS = "config_lists"
+    """A list in a configuration file is several values."""
+    CONFIG_OBJECTS = "config_objects"
+    """A map in a configuration file is JSON."""
+    CONFIG_OFF = "config_off"
+    """``false`` in a configuration file turns a flag off instead of leaving it out."""
+    CONFIG_TRUTHS = "config_truths"
+    """Truths in a configuration file are values, except for switches."""

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from ..engines.command_line import CommandLine
 from ..engines.groups import GroupVariables
 from ..engines.memory_settings.reader import MemorySettings, memory_settings_of
-from ..engines.memory_settings.settings import argument_index
+from ..engines.memory_settings.settings import argument_position
+from ..engines.scripts.commands import engine_line
 from ..engines.settings import Setting
 from .demand import PodDemand
 from .objects import Object, key_of
@@ -77,6 +78,7 @@ class Server:
         is_written: Whether ``args`` is a list that contains each argument as it was written.
         spread: The fields for the degrees of parallelism; None if only engine flags set them.
         shared_memory: How to mount a volume at ``/dev/shm``; empty if its pod template is written by hand.
+        config: The fields from which the arguments of its configuration file come.
     """
 
     position: int
@@ -89,13 +91,30 @@ class Server:
     is_written: bool = False
     spread: SpreadField | None = field(default=None, compare=False, repr=False)
     shared_memory: str = field(default="", compare=False, repr=False)
+    config: tuple[Origin, ...] = field(default=(), compare=False, repr=False)
 
     def field_of(self, setting: Setting) -> Origin:
         """Return the field that sets an engine setting; the field with the arguments if none does."""
-        if setting in self.fields:
+        own = (engine_line(self.line) if self.config else None) or self.line
+        position = argument_position(own, setting) if self.config or self.is_written else None
+        if setting in self.fields and (position is None or own.config_index(position) is None):
             return self.fields[setting]
-        position = argument_index(self.line, setting) if self.is_written else None
-        return self.args if position is None else replace(self.args, path=f"{self.args.path}[{position}]")
+        return self.args if position is None else self.argument(position)
+
+    def argument(self, position: int) -> Origin:
+        """Return the field of an argument: one of the container, or of its configuration file.
+
+        Args:
+            position: Its position in the line that the engine parses.
+        """
+        own = (engine_line(self.line) if self.config else None) or self.line
+        index = own.config_index(position)
+        if index is not None:
+            return self.config[index]
+        if not self.is_written or self.line.reading is None or position < 0:
+            return self.args
+        moved = own.config.moved if own.config else 0
+        return replace(self.args, path=f"{self.args.path}[{position + moved}]")
 
 
 class PodSet(NamedTuple):

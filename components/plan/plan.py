@@ -47,6 +47,7 @@ from .access import (
     policies_of,
 )
 from .claims import claim_objects
+from .config_files import config_maps, with_config_files
 from .engine_variables import check_engine_variables
 from .engine_versions import check_engine_versions
 from .environment import Environment
@@ -171,6 +172,11 @@ def _planned(manifests: Manifests, environment: Environment, running: RunningFle
         ),
         running,
     )
+    # Rendering reads the arguments alone.
+    config_problems: list[Problem] = []
+    files = {**config_maps(manifests.others, environment.options.namespace), **config_maps(running.config_maps, "")}
+    rendered = replace(rendered, rendered=with_config_files(rendered.rendered, files, config_problems))
+    unchanged = with_config_files(unchanged, files, config_problems)
     chain = metric_chain(rendered, environment.metrics, scalers.workloads if scalers else ())
     # ScaledObjects replace HPAs before the fleet is adapted to the cloud and hardened. The rest reads this fleet.
     fleet = hardened(placed(with_scaled_objects(rendered, chain), environment), environment)
@@ -183,6 +189,7 @@ def _planned(manifests: Manifests, environment: Environment, running: RunningFle
         *manifests.problems,
         *running.problems,
         *without_answered(fleet, running),
+        *config_problems,
         *chain.problems,
         *(_check_scalers(scalers, rendered, environment) if scalers else ()),
         *check_chain(chain, environment),

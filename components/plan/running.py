@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..contract.findings.ids import RuleId
-from ..contract.load import LoadedResource
+from ..contract.load import LoadedResource, OtherObject
 from ..contract.problems import Problem
 from ..fleet.demand import NodeChoice, PodDemand
 from ..fleet.objects import Object
@@ -31,12 +31,14 @@ class RunningFleet:
         nodes: The nodes on which the pods of a resource run, the usual ones first. They are used for pods whose
             resource selects no instance type.
         could_run: Returns the nodes on which pods with a spec could run; used for pods that run nowhere yet.
+        config_maps: ConfigMaps, which servers may mount.
     """
 
     items: tuple[Rendered, ...] = ()
     problems: tuple[Problem, ...] = ()
     nodes: Mapping[ResourceKey, tuple[NodeChoice, ...]] = field(default_factory=dict)
     could_run: Callable[[Object], tuple[NodeChoice, ...]] | None = None
+    config_maps: tuple[OtherObject, ...] = ()
 
     @property
     def sources(self) -> tuple[LoadedResource, ...]:

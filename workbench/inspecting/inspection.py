@@ -15,6 +15,7 @@ from components.contract.findings.ids import RuleId
 from components.contract.load import Manifests, OtherObject
 from components.contract.problems import Problem, Severity
 from components.engines.command_line import command_line_of
+from components.engines.config_file import config_path
 from components.engines.container_variables import with_values
 from components.engines.scripts.commands import engine_line
 from components.engines.settings import Setting
@@ -342,7 +343,13 @@ def _running_fleet(
         (scaler,) = item.autoscalers
         problems += [*wrong, *_unread_metrics(body, item)]
         items.append(replace(item, autoscalers=(replace(scaler, target_known=scaler.target in targets),)))
-    return RunningFleet(tuple(items), tuple(problems), choices, lambda pod: nodes_for(pod, nodes))
+    return RunningFleet(
+        items=tuple(items),
+        problems=tuple(problems),
+        nodes=choices,
+        could_run=lambda pod: nodes_for(pod, nodes),
+        config_maps=tuple(OtherObject(body, snapshot.source, 0) for body in snapshot.of_kind("", "ConfigMap")),
+    )
 
 
 def _unread_metrics(body: Object, item: Rendered) -> Iterator[Problem]:
@@ -658,6 +665,8 @@ def _unread_files(serving: Serving, items: Sequence[Rendered], snapshot: Cluster
     """Yield what the ConfigMaps and configuration files of a server would tell, where they were not read."""
     unread: dict[str, None] = {}
     files: dict[str, None] = {}
+    lines = (workload.server.line for item in items for workload in item.workloads)
+    read = {config_path(line) for line in lines if not (engine_line(line) or line).has_unknown_config}
     for pod in pods_of(serving, items):
         for container in containers_of(pod):
             for name in config_maps_of(container):
@@ -665,7 +674,7 @@ def _unread_files(serving: Serving, items: Sequence[Rendered], snapshot: Cluster
                     unread[name] = None
             line = engine_line(command_line_of(with_values(container)))
             file = line.value_of(Setting.CONFIG_FILE) if line else None
-            if file:
+            if file and file not in read:
                 files[file] = None
     if unread:
         yield f"variables (those of the ConfigMap {', '.join(unread)} were not read)"

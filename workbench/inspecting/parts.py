@@ -151,6 +151,8 @@ def _part(
     container = containers[position if position < len(containers) else 0]
     # The resource names the engine of an image that nothing else tells it of, and whose entrypoint starts it.
     line = next(filter(None, lines), None) or (command_line_of(container, named) if named else None)
+    if server and server.config:
+        line = server.line  # with the arguments of its configuration file
     image = str(container.get("image") or "")
     parsed = parse_image(image)
     amounts = _accelerators(body)

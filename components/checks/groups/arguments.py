@@ -104,6 +104,8 @@ def _check_nodes(workload: Workload, engine: Engine) -> Iterator[Problem]:
     nodes_flag, rank_flag = engine.flag(Setting.NODES), engine.flag(Setting.NODE_RANK)
     if not members or not any(member.line.holds(Setting.NODES) for member in members):
         return
+    if any(member.line.has_unknown_config for member in members):
+        return  # its file may have what is missing
     for member in members:
         nodes = member.value(Setting.NODES)
         if nodes is not None and nodes != size:

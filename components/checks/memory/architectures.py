@@ -92,7 +92,7 @@ def release_step(workload: Workload, release: Version) -> str:
 
 def _accepts(line: CommandLine, tag: str) -> bool:
     """Return whether another release rejects no argument that the one of a line accepts."""
-    other = CommandLine(line.engine, tag, line.args, line.command)
+    other = line.with_tag(tag)
     rejected, before = ([found for found in lint(each) if found.severity is Severity.ERROR] for each in (other, line))
     return len(rejected) <= len(before)
 

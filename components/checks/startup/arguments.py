@@ -51,8 +51,5 @@ def _field(server: Server, fault: StartFault) -> Origin:
     """Return the field that sets the flag: one of the family, or the argument."""
     engine = engines()[server.line.engine]
     setting = next((setting for setting, flags in engine.settings.items() if fault.flag in flags), None)
-    if setting is not None and setting in server.fields:
-        return server.fields[setting]
-    if server.is_written and server.line.reading is not None and fault.position >= 0:
-        return replace(server.args, path=f"{server.args.path}[{fault.position}]")
-    return server.args
+    field = server.argument(fault.position)
+    return server.fields[setting] if field == server.args and setting in server.fields else field

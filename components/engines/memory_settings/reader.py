@@ -118,7 +118,7 @@ def memory_settings_of(line: CommandLine, variables: Variables = (), *, more: bo
     if own is None or reading is None:
         program = "a script" if line.is_script else "another program"
         return f"its server is started by {program}, so that its settings are not known"
-    unclear = unclear_flag(reading, table) or unclear_variable(variables, table)
+    unclear = unclear_flag(own, reading, table) or unclear_variable(variables, table)
     if unclear:
         return unclear
     values = variable_values(table, variables, more=more)

@@ -125,22 +125,29 @@ def flag_values(line: CommandLine, reading: EngineReading) -> FlagValues:
     return tuple(values.items())
 
 
-def argument_index(line: CommandLine, setting: Setting) -> int | None:
-    """Return the index of the argument with the value of a setting; None if it has none, or is not parsed."""
+def argument_position(line: CommandLine, setting: Setting) -> int | None:
+    """Return the position of the argument with the value of a setting, which is negative in the command.
+
+    None if it has none, or is not parsed.
+    """
     known = _settings(line.reading.table) if line.reading else {}
     positions = [
         use.values[-1].position if use.values else use.position
         for use in (line.reading.uses if line.reading else ())
         if use.flag and known.get(use.flag.name) == setting
     ]
-    # Positions in the command are negative.
-    return positions[-1] if positions and positions[-1] >= 0 else None
+    return positions[-1] if positions else None
 
 
-def unclear_flag(reading: EngineReading, table: MemorySettingsTable) -> str:
+def unclear_flag(line: CommandLine, reading: EngineReading, table: MemorySettingsTable) -> str:
     """Return why flags make the memory use unknown, by their effect; else empty."""
+    files = table.engine.settings.get(Setting.CONFIG_FILE, ())
     for use in reading.uses:
         if use.flag is None:
+            continue
+        if line.config is not None and use.flag.name in files:
+            if line.config.unread:
+                return f"{use.flag.name} {line.config.unread}"
             continue
         clear = table.clear_values.get(use.flag.name, ())
         last = use.flag.normalized(use.values[-1].text, reading.version) if use.values else None

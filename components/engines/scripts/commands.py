@@ -31,6 +31,8 @@ def engine_line(line: CommandLine) -> CommandLine | None:
             if inner.reading is not None:
                 last = inner
                 break
+    if last is not None and line.config is not None:
+        return last.with_config(line.config.words, line.config.unread)
     return last
 
 

@@ -154,13 +154,13 @@ def _assigned(words: Sequence[str], names: Sequence[str]) -> Iterator[str]:
 
 
 def _commanded(words: Sequence[str], commands: Sequence[str]) -> Iterator[str]:
-    """Yield the word after a command such as ``ollama pull``."""
+    """Yield the word after a command such as ``ollama pull``, unless it is a flag."""
     for command in commands:
         first = tuple(command.split())
         for place in range(len(words)):
             program = words[place].rpartition("/")[2]
             after = place + len(first)
-            if (program, *words[place + 1 : after]) == first and after < len(words):
+            if (program, *words[place + 1 : after]) == first and after < len(words) and words[after][:1] != "-":
                 yield words[after]
 
 

@@ -55,7 +55,7 @@ def start_faults(line: CommandLine, variables: Container[str] = ()) -> Iterator[
     reading, table = line.reading, start_table(line.engine)
     if reading is None or table is None:
         return
-    given = _given(line, reading.table)
+    given, is_open = _given(line, reading.table), line.has_unknown_config
     faults: dict[tuple[str, str], StartFault] = {}
     highest: dict[str, int] = {}
     for rule in table.rules:
@@ -64,6 +64,9 @@ def start_faults(line: CommandLine, variables: Container[str] = ()) -> Iterator[
         if use is None or use.is_off or not is_known(rule.span, reading.version):
             continue
         if not _applies(rule, reading.table, given, variables):
+            continue
+        # A file whose content is not known may have what a rule misses.
+        if is_open and (rule.needs or rule.unset or rule.default is not None):
             continue
         reason = _broken(rule, use, table=reading.table, given=given, rules=table, version=reading.version)
         if not reason:

@@ -6,7 +6,7 @@ from components.engines.command_line import CommandLine
 from components.engines.flags.tables import flags_of
 from components.engines.memory_settings.layout import ModelLayout
 from components.engines.memory_settings.reader import MemorySettings, RequestLimits, memory_settings_of
-from components.engines.memory_settings.settings import argument_index
+from components.engines.memory_settings.settings import argument_position
 from components.engines.memory_settings.table import memory_settings_table
 from components.engines.numbers import parse_decimal, parse_int
 from components.engines.registry import engines
@@ -95,13 +95,11 @@ class TestLines:
 
 def test_the_place_of_a_setting_among_the_arguments() -> None:
     line = CommandLine(*VLLM, ["--port", "1", "--max-model-len", "8192"], ["vllm", "serve", "m"])
-    assert argument_index(line, Setting.CONTEXT) == 3
-    assert argument_index(line, Setting.CONCURRENCY) is None
-    assert (
-        argument_index(CommandLine(*VLLM, [], ["vllm", "serve", "m", "--max-model-len", "1"]), Setting.CONTEXT)
-        is None
-    )
-    assert argument_index(CommandLine("", "", ["--max-model-len", "1"]), Setting.CONTEXT) is None
+    assert argument_position(line, Setting.CONTEXT) == 3
+    assert argument_position(line, Setting.CONCURRENCY) is None
+    in_command = CommandLine(*VLLM, [], ["vllm", "serve", "m", "--max-model-len", "1"])
+    assert argument_position(in_command, Setting.CONTEXT) == -1
+    assert argument_position(CommandLine("", "", ["--max-model-len", "1"]), Setting.CONTEXT) is None
 
 
 @pytest.mark.parametrize(
