@@ -227,3 +227,5 @@ class Feature(StrEnum):
     """``false`` in a configuration file turns a flag off instead of leaving it out."""
     CONFIG_TRUTHS = "config_truths"
     """Truths in a configuration file are values, except for switches."""
+    EXPERTS_NEEDED = "experts_needed"
+    """It refuses expert parallelism of models without experts."""

@@ -4,7 +4,7 @@ from ..contract.findings.collector import Findings
 from ..contract.findings.ids import RuleId
 from ..engines.command_line import CommandLine
 from ..engines.images import parse_image
-from ..engines.lint import report_findings
+from ..engines.lint import lint
 from ..engines.scripts.checks import script_faults
 from ..engines.served.adapters import adapter_problems
 from ..engines.serving import demonstration_of
@@ -43,8 +43,15 @@ def check_line(line: CommandLine, name: str, args_path: str, findings: Findings)
     image = parse_image(name)
     if image.digest and not image.tag:
         return  # the version of an image with only a digest is unknown
-    path = args_path if line.args else f"{args_path.removesuffix('.args')}.command"
-    report_findings(findings, args_path, line)
+    command_path = f"{args_path.removesuffix('.args')}.command"
+    path = args_path if line.args else command_path
+    in_command = len(line.command)
+    for finding in lint(line, -in_command):
+        is_argument = finding.position >= 0
+        place = (
+            f"{args_path}[{finding.position}]" if is_argument else f"{command_path}[{finding.position + in_command}]"
+        )
+        findings.record(place, finding.reason, finding.severity, finding.rule)
     for fault in script_faults(line):
         findings.record(path, fault.reason, fault.severity, fault.rule)
     for severity, reason in adapter_problems(line):

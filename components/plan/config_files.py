@@ -111,8 +111,9 @@ def _with_config(item: Rendered, workload: Workload, known: ConfigMaps, problems
             f"takes further settings from the key {place.key!r} of ConfigMap {place.name!r}, which is not among the "
             "manifests"
         )
-    if isinstance(place, _Unknown) or other is None:
+    if isinstance(place, _Unknown):
         return replace(workload, server=replace(server, line=server.line.with_config((), place.reason)))
+    assert other is not None  # noqa: S101  as above
     data = other.value.get("data")
     text = data.get(place.key) if isinstance(data, Mapping) else None
     if not isinstance(text, str):

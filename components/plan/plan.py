@@ -15,7 +15,7 @@ from ..checks.hardening.secrets import check_secrets
 from ..checks.memory.architectures import check_architectures
 from ..checks.memory.backends import check_backends
 from ..checks.memory.context import check_context, check_inputs
-from ..checks.memory.degrees import check_degrees
+from ..checks.memory.degrees import check_degrees, check_experts
 from ..checks.memory.formats import check_attention, check_formats, check_images
 from ..checks.memory.host import check_host_memory
 from ..checks.memory.model_names import check_names
@@ -210,6 +210,7 @@ def _planned(manifests: Manifests, environment: Environment, running: RunningFle
         *check_attention(fleet),
         *check_images(fleet, environment.shapes),
         *check_backends(memory),
+        *check_experts(memory),
         *check_memory(memory),
         *check_host_memory(memory),
         *check_architectures(memory, environment.shapes),

@@ -56,9 +56,10 @@ class KeyCache(NamedTuple):
 
         vLLM pads all layers to the largest page and groups as many layers as the rarest kind has, so a sequence
         takes that many pages: 2 GPUs with 3.86 GiB of cache each hold 161 sequences of Qwen3.8-27B (issue 49064),
-        25.7 MB each.
+        25.7 MB each. Layers with both attend to an encoder, whose keys are paged like those of other layers
+        (CrossAttentionSpec).
         """
-        states = [-(-kind.state_bytes // self.parallel.attention) for kind in self.layers]
+        states = [-(-kind.state_bytes // self.parallel.attention) for kind in self.layers if not kind.key_dim]
         counts = [self._count(kind) for kind in self.layers if kind.key_dim or kind.state_bytes]
         return max(states, default=0) * min(counts, default=0)
 

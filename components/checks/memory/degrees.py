@@ -15,7 +15,8 @@ from ...engines.formats.rows import format_table
 from ...engines.memory_settings.settings import Variables
 from ...engines.registry import Engine, engines
 from ...engines.scripts.commands import engine_line
-from ...engines.settings import Setting
+from ...engines.settings import Feature, Setting
+from ...engines.versions import ANY, engine_title
 from ...fleet.demand import PodDemand, requested_accelerators
 from ...fleet.instances import instance, is_accelerator
 from ...fleet.origins import Origin
@@ -25,6 +26,7 @@ from .architectures import tag_step
 from .arithmetic import judge
 from .cases import Fit
 from .formats import capability_of, setting_step
+from .verdicts import WorkloadVerdict
 from .workloads.cases import ServerSpec, case_of, device_of, loaded_weights, placement_of, spread_field
 from .workloads.known import KnownShapes
 
@@ -63,6 +65,24 @@ def check_degrees(
                 yield from _check_nodes(workload, engine, degrees, per_pod)
             elif degrees.is_whole and 0 < degrees.needed < own_accelerators(workload) and _has_nodes(workload):
                 yield from _idle(workload, degrees, shapes, price)
+
+
+def check_experts(judged: Iterable[WorkloadVerdict]) -> Iterator[Problem]:
+    """Report expert parallelism of models without experts, with which some engines do not start."""
+    for item in judged:
+        server, asked = item.workload.server, item.verdict.asked
+        line, engine = engine_line(server.line), engines().get(server.line.engine)
+        if line is None or engine is None or asked is None or asked.shape.experts or asked.shape.estimate:
+            continue
+        if engine.version(line.tag) == ANY or not engine.has(Feature.EXPERTS_NEEDED, line.tag):
+            continue
+        if line.reading and line.holds(Setting.EXPERT_PARALLEL):
+            flag = engine.flag(Setting.EXPERT_PARALLEL)
+            yield server.field_of(Setting.EXPERT_PARALLEL).problem(
+                f"{asked.shape.name} has no experts, and {engine_title(line.engine, line.tag)} does not start with "
+                f"{flag} then; remove {flag}",
+                rule=RuleId.START_REFUSED,
+            )
 
 
 def workload_degrees(workload: Workload) -> Degrees | None:

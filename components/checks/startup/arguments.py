@@ -52,4 +52,4 @@ def _field(server: Server, fault: StartFault) -> Origin:
     engine = engines()[server.line.engine]
     setting = next((setting for setting, flags in engine.settings.items() if fault.flag in flags), None)
     field = server.argument(fault.position)
-    return server.fields[setting] if field == server.args and setting in server.fields else field
+    return server.fields.get(setting, field) if setting and field == server.args else field

@@ -218,6 +218,15 @@ def test_states_of_all_requests_have_to_fit_where_the_engine_wants_it() -> None:
     assert judge(replace(case, sequences=100), types=False).fit is Fit.FITS
 
 
+def test_keys_of_an_encoder_are_paged() -> None:
+    # Whisper: 1,500 positions of an encoder in each of the 32 decoder layers, 58 GiB for 256 requests. vLLM allocates
+    # them for the requests that run (CrossAttentionSpec in vllm/v1/kv_cache_interface.py).
+    shape = replace(SHAPE, parameters=1, heads=20, layers=(Layers(32, 20, 64, 64, state_bytes=1500 * 1280 * 4),))
+    budget = EngineMemory(reserves_states=True, sequences=256)
+    case = MemoryCase(shape, "Test GPU", 4 * GIB, Parallel(), budget, context=448)
+    assert judge(case, types=False).fit is Fit.FITS
+
+
 def test_weights_on_the_host_take_nothing() -> None:
     assert parts(replace(CASE, offloaded_bytes=6 * GIB))["weights"] == 10
 

@@ -163,3 +163,37 @@ def test_what_idle_accelerators_cost_has_the_price_of_the_plan() -> None:
     # A type without a price.
     documents[0]["spec"]["template"]["roles"][0]["entryTemplate"]["spec"].pop("nodeSelector")
     assert "wasted" not in found(documents)[0][2]
+
+
+EXPERTS = "--enable-expert-parallel"
+MIXTURE = "Qwen/Qwen3-30B-A3B"
+
+
+@pytest.mark.parametrize(
+    ("documents", "count"),
+    [
+        # "Number of experts in the model must be greater than 0 when expert parallelism is enabled."
+        (of(VLLM, "-tp", "2", EXPERTS), 1),
+        (of(VLLM, "-tp", "2", EXPERTS, way="script"), 1),
+        (of(VLLM, "-tp", "2", f"--no-{EXPERTS[2:]}"), 0),
+        (of(VLLM, "-tp", "2", EXPERTS, model=MIXTURE), 0),
+        (of(SGLANG, "--tp", "2", "--ep-size", "2"), 0),
+    ],
+)
+def test_expert_parallelism_of_a_model_without_experts(documents: list[Object], count: int) -> None:
+    problems = plan(objects(documents), Environment()).problems
+    assert sum("has no experts" in problem.reason for problem in problems) == count
+
+
+@pytest.mark.parametrize(
+    ("words", "path"),
+    [
+        (["vllm", "serve", QWEN, "--no-such-flag", "1"], "command[3]"),
+        (["vllm", "serve", QWEN, "--max-model-len", "8192", "--calculate-kv-scales"], "command[5]"),
+        (["vllm", "serve", QWEN, "--max-model-len", "8192"], ""),
+    ],
+)
+def test_flags_in_the_command_are_checked_as_those_in_args(words: list[str], path: str) -> None:
+    problems = plan(objects(container("vllm/vllm-openai:v0.28.0", words)), Environment()).problems
+    found = [problem.path.rpartition(".")[2] for problem in problems if problem.rule.startswith("flags-")]
+    assert found == ([path] if path else [])

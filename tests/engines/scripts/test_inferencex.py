@@ -46,8 +46,9 @@ def test_every_line_is_read_and_its_flags_are_accepted() -> None:
         line = command_line_of(container)
         assert line.reading is not None, script["script"]
         # These releases print the deprecations themselves.
-        found = [finding for finding in lint(line) if finding.rule != RuleId.FLAGS_DEPRECATED]
-        refused += [(script["script"], finding.reason) for finding in (*found, *start_faults(line))]
+        reasons = [finding.reason for finding in lint(line) if finding.rule != RuleId.FLAGS_DEPRECATED]
+        reasons += [fault.reason for fault in start_faults(line)]
+        refused += [(script["script"], reason) for reason in reasons]
     assert not refused
 
 

@@ -36,6 +36,10 @@ CASES = [
         "remove --enable-reasoning",
     ),
     ("vllm", "v0.8.2", (*TOOLS, "hermes", "--enable-reasoning", "--reasoning-parser", "deepseek_r1"), ""),
+    # "--api-server-count=2 cannot be used with --headless (no API servers are started in headless mode)."
+    ("vllm", "v0.20.0", ("--headless", "--api-server-count", "2"), "remove --api-server-count"),
+    ("vllm", "v0.20.0", ("--headless", "--api-server-count", "0"), ""),
+    ("vllm", "v0.11.2", ("--headless", "--api-server-count", "2"), ""),
     # "max_num_batched_tokens (128) must be greater than or equal to max_num_seqs (256)"
     (
         "vllm",
