@@ -26,6 +26,7 @@ from ..contract.collection import paused_collection
 from ..contract.findings.ignoring import Ignored, Scope, without_ignored
 from ..contract.load import Manifests
 from ..contract.problems import Problem, root_causes
+from ..engines.settings import Setting
 from ..fleet.demand import PodDemand
 from ..fleet.nodes.fit import fit
 from ..fleet.nodes.groups import NodeGroupDemand, node_groups, offered_by
@@ -47,7 +48,6 @@ from .access import (
     policies_of,
 )
 from .claims import claim_objects
-from .config_files import config_maps, with_config_files
 from .engine_variables import check_engine_variables
 from .engine_versions import check_engine_versions
 from .environment import Environment
@@ -172,11 +172,10 @@ def _planned(manifests: Manifests, environment: Environment, running: RunningFle
         ),
         running,
     )
-    # Rendering reads the arguments alone.
     config_problems: list[Problem] = []
-    files = {**config_maps(manifests.others, environment.options.namespace), **config_maps(running.config_maps, "")}
-    rendered = replace(rendered, rendered=with_config_files(rendered.rendered, files, config_problems))
-    unchanged = with_config_files(unchanged, files, config_problems)
+    rendered, unchanged = _with_config_files(
+        rendered, unchanged, manifests, environment, running, problems=config_problems
+    )
     chain = metric_chain(rendered, environment.metrics, scalers.workloads if scalers else ())
     # ScaledObjects replace HPAs before the fleet is adapted to the cloud and hardened. The rest reads this fleet.
     fleet = hardened(placed(with_scaled_objects(rendered, chain), environment), environment)
@@ -292,6 +291,26 @@ def _planned(manifests: Manifests, environment: Environment, running: RunningFle
         problems, (*manifests.resources, *running.sources, *(item.source for item in unchanged)), scope
     )
     return _with_cached_images(replace(planned, others=passed.objects, problems=effective, ignored=ignored))
+
+
+def _with_config_files(
+    fleet: Fleet,
+    unchanged: tuple[Rendered, ...],
+    manifests: Manifests,
+    environment: Environment,
+    running: RunningFleet,
+    *,
+    problems: list[Problem],
+) -> tuple[Fleet, tuple[Rendered, ...]]:
+    """Return the workloads with the arguments in their configuration files: rendering reads the others alone."""
+    workloads = (workload for item in (*fleet.rendered, *unchanged) for workload in item.workloads)
+    if not any(workload.server.line.holds(Setting.CONFIG_FILE) for workload in workloads):
+        return fleet, unchanged
+    from .config_files import config_maps, with_config_files
+
+    known = {**config_maps(manifests.others, environment.options.namespace), **config_maps(running.config_maps, "")}
+    rendered = with_config_files(fleet.rendered, known, problems)
+    return replace(fleet, rendered=rendered), with_config_files(unchanged, known, problems)
 
 
 def _hourly_price(environment: Environment, demand: PodDemand) -> Decimal | None:
