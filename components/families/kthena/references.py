@@ -4,6 +4,7 @@ A reference may lead to a resource that the user wrote, or to one that a ModelBo
 """
 
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -97,6 +98,10 @@ class SelectedRole:
         return _title(self.serving, self.role)
 
 
+NumberedRole = tuple[int, SelectedRole]
+"""A generated role, and the position of its expansion."""
+
+
 def _title(serving: ModelServing, role: Role) -> str:
     return f"role {role.name!r} of ModelServing {serving.metadata.name!r}"
 
@@ -141,13 +146,12 @@ def selected_by(selector: Mapping[str, str], library: Library, namespace: str) -
     roles = [role for role in candidates if selector and matches(role.labels, selector)]
     if roles:
         return roles
-    for name in library.all(ModelBooster, namespace):
-        for expansion in _expansions(library, namespace, name):
-            generated = (role for serving in expansion.servings for role in roles_in(serving))
-            roles = [role for role in generated if matches(role.labels, selector)]
-            if roles:
-                return roles
-    return []
+    generated = _generated_by_label(library, namespace)
+    every = _generated_roles(library, namespace)
+    numbered = min((generated.get(label, []) for label in selector.items()), key=len, default=every)
+    selected = [(number, role) for number, role in numbered if matches(role.labels, selector)]
+    # Of several boosters, the first one counts.
+    return [role for number, role in selected if number == selected[0][0]]
 
 
 def routed_roles(library: Library, namespace: str, roles: Iterable[SelectedRole]) -> frozenset[str]:
@@ -189,6 +193,29 @@ def _roles_by_label(library: Library, namespace: str) -> Mapping[Label, list[Sel
     for role in _written_roles(library, namespace):
         for label in role.labels.items():
             index.setdefault(label, []).append(role)
+    return index
+
+
+@functools.lru_cache(maxsize=4)
+def _generated_roles(library: Library, namespace: str) -> list[NumberedRole]:
+    """Return the roles that ModelBoosters generate, each with the position of its expansion."""
+    expansions = itertools.chain.from_iterable(
+        _expansions(library, namespace, name) for name in library.all(ModelBooster, namespace)
+    )
+    return [
+        (number, role)
+        for number, expansion in enumerate(expansions)
+        for serving in expansion.servings
+        for role in roles_in(serving)
+    ]
+
+
+@functools.lru_cache(maxsize=4)
+def _generated_by_label(library: Library, namespace: str) -> Mapping[Label, list[NumberedRole]]:
+    index: dict[Label, list[NumberedRole]] = {}
+    for number, role in _generated_roles(library, namespace):
+        for label in role.labels.items():
+            index.setdefault(label, []).append((number, role))
     return index
 
 

@@ -51,7 +51,7 @@ def review(
         result,
         head=without_figures(result.head),
         base=without_figures(base) if base else None,
-        models=(*(marked(change, head, base) for change in result.models), *not_rendered(head, base)),
+        models=(*marked(result.models, head, base), *not_rendered(head, base)),
         traffic=traffic,
         failures=reasons,
     )

@@ -1,5 +1,6 @@
 """Models that an error keeps from being planned: they have no figures, because none of them would come true."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ...checks.memory.cases import Fit
@@ -13,21 +14,47 @@ from .snapshot import FindingState, ServedModel, Snapshot
 _NOTHING = (0, 0, 0)
 
 
-def marked(change: ModelChange, head: Snapshot, base: Snapshot | None) -> ModelChange:
-    """Remove the figures of a revision in which the model has an error, or is missing because of one."""
-    after, before = change.after, change.before
-    unplanned = _has_error(after, head) if after else _is_missing(before, head)
-    was_unplanned = base is not None and (_has_error(before, base) if before else _is_missing(after, base))
-    return replace(
-        change,
-        after=_without_verdicts(after) if after and unplanned else after,
-        before=_without_verdicts(before) if before and was_unplanned else before,
-        cost_after=None if unplanned else change.cost_after,
-        cost_before=None if was_unplanned else change.cost_before,
-        speeds=() if unplanned or was_unplanned else change.speeds,
-        unplanned=unplanned,
-        was_unplanned=was_unplanned,
-    )
+class _Errors:
+    """The errors of a revision by what they are about: there may be thousands of models and of errors."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        wrong = _errors(snapshot)
+        self.titles = {f"{finding.kind}/{finding.name}" for finding in wrong}
+        self.subjects = {(f"{finding.kind}/{finding.name}", finding.file) for finding in wrong}
+        self.files = {finding.file for finding in wrong if not finding.kind}
+        self.planned = {manifest.key for manifest in snapshot.manifests}
+
+    def has(self, model: ServedModel | None) -> bool:
+        return model is not None and (model.title, model.file) in self.subjects
+
+    def hide(self, model: ServedModel | None) -> bool:
+        """Whether a model of the other revision is missing here because of errors, and not because it is removed."""
+        if model is None or self.snapshot.absent or not self.snapshot.is_refused:
+            return False
+        # With unreadable settings or files, it is unknown what there would be.
+        if self.snapshot.failed or not self.snapshot.models:
+            return True
+        return model.key not in self.planned and (model.title in self.titles or model.file in self.files)
+
+
+def marked(changes: Iterable[ModelChange], head: Snapshot, base: Snapshot | None) -> Iterator[ModelChange]:
+    """Remove the figures of revisions in which the model has an error, or is missing because of one."""
+    errors, earlier = _Errors(head), _Errors(base) if base else None
+    for change in changes:
+        after, before = change.after, change.before
+        unplanned = errors.has(after) if after else errors.hide(before)
+        was_unplanned = earlier is not None and (earlier.has(before) if before else earlier.hide(after))
+        yield replace(
+            change,
+            after=_without_verdicts(after) if after and unplanned else after,
+            before=_without_verdicts(before) if before and was_unplanned else before,
+            cost_after=None if unplanned else change.cost_after,
+            cost_before=None if was_unplanned else change.cost_before,
+            speeds=() if unplanned or was_unplanned else change.speeds,
+            unplanned=unplanned,
+            was_unplanned=was_unplanned,
+        )
 
 
 def without_figures(snapshot: Snapshot) -> Snapshot:
@@ -37,7 +64,8 @@ def without_figures(snapshot: Snapshot) -> Snapshot:
     """
     if not snapshot.is_refused:
         return snapshot
-    wrong = {(model.namespace, model.title) for model in snapshot.models if _has_error(model, snapshot)}
+    errors = _Errors(snapshot)
+    wrong = {(model.namespace, model.title) for model in snapshot.models if errors.has(model)}
     bill = snapshot.bill
     return replace(
         snapshot,
@@ -93,28 +121,6 @@ def not_rendered(head: Snapshot, base: Snapshot | None) -> list[ModelChange]:
         )
         for title, file in sorted(files.items())
     ]
-
-
-def _has_error(model: ServedModel | None, snapshot: Snapshot) -> bool:
-    return model is not None and any(
-        f"{finding.kind}/{finding.name}" == model.title and finding.file == model.file
-        for finding in _errors(snapshot)
-    )
-
-
-def _is_missing(model: ServedModel | None, snapshot: Snapshot) -> bool:
-    """Whether a model of the other revision is missing here because of errors, and not because it is removed."""
-    if model is None or snapshot.absent or not snapshot.is_refused:
-        return False
-    # With unreadable settings or files, it is unknown what there would be.
-    if snapshot.failed or not snapshot.models:
-        return True
-    if any(manifest.key == model.key for manifest in snapshot.manifests):
-        return True
-    return any(
-        f"{finding.kind}/{finding.name}" == model.title or (not finding.kind and finding.file == model.file)
-        for finding in _errors(snapshot)
-    )
 
 
 def _without_verdicts(model: ServedModel) -> ServedModel:
