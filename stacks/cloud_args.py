@@ -11,7 +11,13 @@ from components.clouds.aws.reach import endpoint_services
 from components.clouds.aws.words import Provisioner
 from components.contract.findings.ids import RuleId
 from components.contract.problems import Problem, Severity, did_you_mean
-from components.resources.aws.args import AwsTimeoutArgs, ClusterArgs, NamespaceAccessArgs, NetworkArgs
+from components.resources.aws.args import (
+    AwsTimeoutArgs,
+    ClusterArgs,
+    KubernetesVersionArgs,
+    NamespaceAccessArgs,
+    NetworkArgs,
+)
 from components.resources.aws.cluster_checks import NEW_CLUSTER_ONLY
 from components.resources.aws.cluster_checks import problems as cluster_problems
 from components.resources.aws.network_checks import problems as network_problems
@@ -21,7 +27,8 @@ from .blame import in_settings
 from .settings import Settings
 
 _ANY_CLUSTER = {
-    *("existing", "version", "oidc_provider_arn", "tunnel_port", "node_role_arn", "node_policies", "service_cidr"),
+    *("existing", "version", "kubernetes_versions", "oidc_provider_arn", "tunnel_port", "node_role_arn"),
+    *("node_policies", "service_cidr"),
 }
 """Settings of a cluster that also take effect on an existing one: access to it, and its nodes."""
 
@@ -167,6 +174,11 @@ def cluster_args(
     if system_subnet_ids is not None:
         args["system_subnet_ids"] = system_subnet_ids
     _set_access(args, settings)
+    if cluster.kubernetes_versions:
+        args["kubernetes_versions"] = {
+            version: cast("KubernetesVersionArgs", described.model_dump(exclude_none=True))
+            for version, described in cluster.kubernetes_versions.items()
+        }
     if cluster.system_nodes_max is not None:
         args["system_nodes_max"] = cluster.system_nodes_max
     if cluster.log_types is not None:

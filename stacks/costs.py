@@ -47,11 +47,12 @@ def infrastructure(settings: Settings, today: datetime.date) -> Infrastructure:
         return Infrastructure()
     cluster, network = settings.cluster, settings.network
     pool = settings.gpu_nodes.general_pool
+    version = cluster.version, today, cluster.support, cluster.described_version
     return Infrastructure(
         zones=len(network.node_zones),
         control_planes=0 if cluster.existing else 1,
-        extended_support=is_extended(cluster.version, today, cluster.support),
-        extended_from=None if cluster.existing else extended_soon(cluster.version, today, cluster.support),
+        extended_support=is_extended(*version),
+        extended_from=None if cluster.existing else extended_soon(*version),
         nodes=() if cluster.existing else tuple(_nodes(cluster)),
         nat_gateways=network.addresses or 0,  # one public address each
         endpoints=len(set(network.interface_endpoints)) * len(network.node_zones),

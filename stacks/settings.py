@@ -295,6 +295,9 @@ class Settings(FleetSettings):
         if self.cluster.existing and gpu_nodes.prefix_delegation is None:
             # EKS installs the VPC CNI plugin without prefix delegation.
             gpu_nodes = gpu_nodes.model_copy(update={"prefix_delegation": False})
+        described = self.cluster.described_version
+        if described and not gpu_nodes.ami_release:
+            gpu_nodes = gpu_nodes.model_copy(update={"ami_release": described.images.get(gpu_nodes.image, "")})
         zones, usual = self.zones, self.control_plane_zones
         nodes = gpu_nodes.environment(self.region, zones, self.cluster.version, labels, location, usual)
         return AwsEnvironment(
@@ -303,6 +306,7 @@ class Settings(FleetSettings):
             existing=self.cluster.existing,
             support=self.cluster.support,
             version_named="version" in self.cluster.model_fields_set,
+            described_version=described,
             addons=frozenset(self.addons),
             cache_zone=self.model_cache.zone,
             control_plane_zones=self.control_plane_zones,
@@ -315,6 +319,7 @@ class Settings(FleetSettings):
             exits=network.exits,
             web_identity=self.cluster.oidc_provider_arn is not None,
             models_in_s3=bool(self.buckets),
+            bucket_claims=frozenset(self.model_cache.s3),
             bastion=self.cluster.bastion,
             images=(FOLDER_IMAGE,) if self.model_cache.fsx else (),
         )

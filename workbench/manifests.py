@@ -200,11 +200,11 @@ def _text(
     details: bool,
 ) -> Iterator[str]:
     """Yield what is not checked, then the findings, then what was checked."""
-    from components.plan.engine_versions import inexact_flags
+    from components.plan.engine_versions import unchecked_versions
 
     # With --details, the finding itself is among the notes.
-    if not details and (inexact := inexact_flags(problems)):
-        yield from screen.text(inexact, "warning")
+    for cause in () if details else unchecked_versions(problems):
+        yield from screen.text(cause, "warning")
     for sentence, reasons in unchecked.items():
         yield from screen.text(f"{sentence}{':' if details else ''}", "warning")
         for reason in reasons if details else ():

@@ -234,6 +234,10 @@ class Cloud(Protocol):
         """Instance types whose nodes have fast network interfaces even if no pod requests them."""
 
     @property
+    def given(self) -> tuple[str, ...]:
+        """Facts about the cloud that come from the settings, because no table has them."""
+
+    @property
     def network(self) -> tuple[str, ...]:
         """Known address ranges of the private network."""
 

@@ -41,10 +41,11 @@ def check_engine_versions(fleet: Fleet) -> Iterator[Problem]:
     yield first.source.problem("", reason, Severity.NOTE, rule=RuleId.FLAGS_INEXACT)
 
 
-def inexact_flags(findings: "Iterable[ReportedFinding]") -> str:
-    """Return the cause of the note among findings, for summaries; empty without it."""
-    causes = (finding.reason for finding in findings if finding.rule == RuleId.FLAGS_INEXACT and not finding.ignored)
-    return next((cause.partition("; ")[0] for cause in causes), "")
+def unchecked_versions(findings: "Iterable[ReportedFinding]") -> Iterator[str]:
+    """Yield the causes of the notes on versions that the tables do not have, for summaries."""
+    for finding in findings:
+        if finding.rule in (RuleId.FLAGS_INEXACT, RuleId.RELEASE_UNCHECKED) and not finding.ignored:
+            yield finding.reason.partition("; ")[0]
 
 
 def _named(table: EngineFlags, versions: set[Version]) -> str:

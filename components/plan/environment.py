@@ -84,7 +84,8 @@ class Environment:
     @property
     def given(self) -> tuple[str, ...]:
         """Facts that come from the settings, because no table has them."""
-        return (f"instance types {', '.join(self.types)} (instanceTypes)",) if self.types else ()
+        types = (f"instance types {', '.join(self.types)} (instanceTypes)",) if self.types else ()
+        return (*types, *(self.cloud.given if self.cloud else ()))
 
     @property
     def operated(self) -> bool:

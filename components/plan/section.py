@@ -57,6 +57,26 @@ KubernetesVersion = Annotated[
     WithJsonSchema({"type": "string", "pattern": _VERSION}),
 ]
 """Major and minor version: an environment cannot choose the patch version."""
+_DAY = r"^\d{4}-\d{2}-\d{2}$"
+
+
+def _day(value: str) -> str:
+    reason = f"must be a day such as 2027-12-02, found {value!r}"
+    if re.fullmatch(_DAY, value, re.ASCII) is None:
+        raise ValueError(reason)
+    try:
+        datetime.date.fromisoformat(value)
+    except ValueError:
+        raise ValueError(reason) from None
+    return value
+
+
+Day = Annotated[
+    str,
+    AfterValidator(_day),
+    WithJsonSchema({"type": "string", "format": "date", "pattern": _DAY}),
+]
+"""A day as text, because settings and arguments of components are JSON."""
 Flag = Annotated[
     bool,
     BeforeValidator(_bool_from_text),

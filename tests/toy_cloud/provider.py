@@ -218,6 +218,7 @@ class ToyEnvironment:
     existing: bool = False
     node_policy: NodePolicy | None = field(default_factory=NodePolicy)
     network: tuple[str, ...] = ("10.7.0.0/16",)
+    given: tuple[str, ...] = ()
     most_large: int = 1
     system_types: tuple[str, ...] = ()
     general_nodes: Instance | None = None

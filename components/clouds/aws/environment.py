@@ -17,6 +17,7 @@ from ...fleet.nodes.groups import NodeGroupDemand
 from ...fleet.nodes.policy import NodePolicy
 from ...fleet.objects import Object, is_balanced, tcp_ports
 from ...fleet.rendered import Fleet
+from .facts.eks import EksVersion, versions
 from .facts.releases import addons_date, image_date, image_release
 from .load_balancers import load_balancer_annotations
 from .monitoring import check_monitoring, check_repair
@@ -31,11 +32,11 @@ from .nodes.plan import NodeEnvironment, NodeGroupPlan, created, node_plan
 from .nodes.pool_rules import NODE_REPAIR, SPOT_TO_SPOT, features
 from .provider import AWS, Aws
 from .reach import Exits, Setup, check_reach
-from .storage.checks import check_cache_zone, check_volume_zones
+from .storage.checks import check_cache_zone, check_mount_room, check_volume_zones
 from .storage.volumes import ENCRYPTED_CLASS, FORMER_CLASS, VOLUME_DRIVER
 from .subnets import range_of
 from .traffic import image_passes_gateway, weights_pass_gateway
-from .versions import check_version
+from .versions import DESCRIBED_IN, check_version
 from .words import Provisioner, Support
 
 CLUSTER_AUTOSCALER, KARPENTER = "cluster-autoscaler", "karpenter"
@@ -52,6 +53,7 @@ class AwsEnvironment:
         support: Upgrade policy at the end of standard support; unknown for an existing cluster.
         version_named: Whether settings name the version of an existing cluster; otherwise it is assumed, and its
             support is not checked.
+        described_version: What settings say of the cluster's version, if the tables do not have it.
         addons: Names of the configured EKS add-ons.
         cidr: Address range of the VPC, if known.
         system_types: Instance types of the untainted nodes for system pods.
@@ -65,6 +67,7 @@ class AwsEnvironment:
         exits: The ways out of the private subnets; None if the network is not checked.
         web_identity: Whether service accounts assume their roles with their tokens.
         models_in_s3: Whether pods read models in S3.
+        bucket_claims: Claims whose volumes are buckets, by name.
         bastion: Whether there is a bastion.
         images: Images that the stack runs by itself.
     """
@@ -74,6 +77,7 @@ class AwsEnvironment:
     existing: bool = False
     support: Support = Support.STANDARD
     version_named: bool = False
+    described_version: EksVersion | None = None
     addons: frozenset[str] = frozenset()
     cidr: str | None = None
     system_types: tuple[str, ...] = ()
@@ -87,6 +91,7 @@ class AwsEnvironment:
     exits: Exits | None = None
     web_identity: bool = False
     models_in_s3: bool = False
+    bucket_claims: frozenset[str] = frozenset()
     bastion: bool = False
     images: tuple[str, ...] = ()
 
@@ -103,6 +108,12 @@ class AwsEnvironment:
     def node_policy(self) -> NodePolicy | None:
         """Settings of nodes; None if nodes are managed elsewhere."""
         return self.nodes.nodes if self.nodes else None
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Facts about this cloud that come from the settings, because no table has them."""
+        described = self.described_version
+        return (f"Kubernetes {described.version} ({DESCRIBED_IN})",) if described else ()
 
     @property
     def network(self) -> tuple[str, ...]:
@@ -164,12 +175,20 @@ class AwsEnvironment:
         # The default class of an existing cluster is unknown.
         classes = (ENCRYPTED_CLASS, FORMER_CLASS) if self.existing else (None, ENCRYPTED_CLASS, FORMER_CLASS)
         problems += check_volume_zones(fleet, groups, self.nodes, classes)
+        problems += check_mount_room(fleet, groups, self.nodes, self.bucket_claims)
         if not self.existing:
             problems += check_repair(self.nodes, self.addons)
         problems += self.check_ages(file)
         if not self.existing or self.version_named:
             support = None if self.existing else self.support
-            problems += check_version(self.nodes.version, self.nodes.now.date(), file, "cluster.version", support)
+            problems += check_version(
+                version=self.nodes.version,
+                today=self.nodes.now.date(),
+                file=file,
+                key="cluster.version",
+                support=support,
+                described=self.described_version,
+            )
         return groups, problems
 
     def check_balancers(
@@ -195,7 +214,7 @@ class AwsEnvironment:
         pinned = image_release(nodes.image, nodes.version)
         if not nodes.ami_release and pinned and image_date(nodes.image) < oldest:
             old.append(f"the image {nodes.image} {pinned} ({image_date(nodes.image)}) of the nodes")
-        if not self.existing and addons_date() < oldest:
+        if not self.existing and nodes.version in versions() and addons_date() < oldest:
             old.append(f"the EKS add-ons ({addons_date()})")
         if old:
             reason = (

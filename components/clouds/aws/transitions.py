@@ -12,7 +12,6 @@ from typing import Any
 from ...contract.findings.ids import RuleId
 from ...contract.texts.outputs import shell_word
 from ...fleet.transitions import Need, RefusedChange, Store, Transition
-from .facts.eks import versions
 
 _CLUSTER = "aws:eks/cluster:Cluster"
 _SUBNET = "aws:ec2/subnet:Subnet"
@@ -170,11 +169,12 @@ def _version(change: Transition) -> Iterator[RefusedChange]:
     if before is None or after is None or 0 <= after - before <= 1:
         return
     if after > before:
-        steps = [name for name in versions() if before < (_minor(name) or 0) <= after]
-        way = (
-            f"; set {steps[0]}, deploy it with its nodes and add-ons, and go on: {' → '.join(steps)}" if steps else ""
+        # Settings may describe versions that the tables do not have.
+        steps = [f"1.{minor}" for minor in range(before + 1, after + 1)]
+        reason = (
+            f"found {new} after {old}; EKS upgrades a cluster by one minor version at a time; set {steps[0]}, deploy "
+            f"it with its nodes and add-ons, and go on: {' → '.join(steps)}"
         )
-        reason = f"found {new} after {old}; EKS upgrades a cluster by one minor version at a time{way}"
     elif before - after > 1:
         reason = f"found {new} after {old}; EKS never rolls a cluster back by more than one version; restore {old}"
     else:

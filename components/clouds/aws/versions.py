@@ -20,10 +20,17 @@ USUAL_VERSION = "1.35"
 """Default version of a new cluster."""
 NOTICE = datetime.timedelta(days=60)
 """How long before the end of support the warnings start (aws-gpu spec 18, A10)."""
+DESCRIBED_IN = "cluster.kubernetesVersions"
+"""The setting that describes versions."""
 
 
 def check_version(
-    version: str, today: datetime.date, file: str, key: str, support: Support | None = Support.STANDARD
+    version: str,
+    today: datetime.date,
+    file: str,
+    key: str,
+    support: Support | None = Support.STANDARD,
+    described: EksVersion | None = None,
 ) -> Iterator[Problem]:
     """Report a version that EKS does not have, or whose support has ended or ends within ``NOTICE``.
 
@@ -35,12 +42,18 @@ def check_version(
         file: File with the version, for the message.
         key: Key of the version in the file.
         support: The cluster's upgrade policy; None for an existing cluster, whose policy is unknown.
+        described: What settings say of the version, if the tables do not have it.
     """
-    known = versions().get(version)
+    if version not in versions() and (described or support is None):
+        yield _unchecked(version, file, key, described)
+    known = versions().get(version, described)
     supported = ", ".join(name for name, facts in versions().items() if not _over(facts.extended_until, today))
     if known is None:
         if support is not None:
-            reason = f"unknown EKS version {version!r}; supported versions: {supported}"
+            reason = (
+                f"unknown EKS version {version!r}; supported versions: {supported}; {DESCRIBED_IN} describes "
+                "versions that the tables do not have yet"
+            )
             yield Problem(file=file, path=key, reason=reason, rule=RuleId.SETTINGS)
     elif _over(known.extended_until, today) and support is not None:
         reason = (
@@ -52,18 +65,41 @@ def check_version(
         yield Problem(file=file, path=key, reason=reason, severity=Severity.WARNING, rule=rule)
 
 
-def is_extended(version: str, today: datetime.date, support: Support) -> bool:
+def _unchecked(version: str, file: str, key: str, described: EksVersion | None) -> Problem:
+    """Return the note on a version that the tables do not have."""
+    chosen = [
+        name
+        for name, pins in (
+            ("node images", described and described.images),
+            ("add-ons", described and described.addons),
+        )
+        if not pins
+    ]
+    left = f", and EKS chooses the releases of {' and of '.join(chosen)}" if chosen else ""
+    reason = (
+        f"whether charts, operators and manifests work with Kubernetes {version} is not checked{left}, because "
+        f"{f'only {DESCRIBED_IN} describes it' if described else 'the tables do not have it'}; compare it with their "
+        "documentation, and with the APIs that the release removes"
+    )
+    if not described:
+        reason += f"; {DESCRIBED_IN} describes when its support ends"
+    return Problem(file=file, path=key, reason=reason, severity=Severity.NOTE, rule=RuleId.RELEASE_UNCHECKED)
+
+
+def is_extended(version: str, today: datetime.date, support: Support, described: EksVersion | None = None) -> bool:
     """Return whether a cluster is in extended support, which is billed.
 
     With the policy ``STANDARD`` it never is, because EKS has upgraded the cluster.
     """
-    known = versions().get(version)
+    known = versions().get(version, described)
     return support == Support.EXTENDED and known is not None and _over(known.standard_until, today)
 
 
-def extended_soon(version: str, today: datetime.date, support: Support) -> datetime.date | None:
+def extended_soon(
+    version: str, today: datetime.date, support: Support, described: EksVersion | None = None
+) -> datetime.date | None:
     """Return the first day on which extended support is billed, if it is within ``NOTICE``."""
-    known = versions().get(version)
+    known = versions().get(version, described)
     until = known.standard_until if known and support == Support.EXTENDED else None
     return until if until and not _over(until, today) and _over(until - NOTICE, today) else None
 

@@ -99,6 +99,7 @@ class RuleId(StrEnum):
     QUOTA_EXCEEDED = "quota-exceeded"
     RELEASE_SUPPORT_ENDING = "release-support-ending"
     RELEASE_BEHIND = "release-behind"
+    RELEASE_UNCHECKED = "release-unchecked"
     NETWORK_UNREACHABLE = "network-unreachable"
     IMAGES_ANONYMOUS = "images-anonymous"
     IMAGES_FIRST_PULL = "images-first-pull"
@@ -109,6 +110,7 @@ class RuleId(StrEnum):
     STORAGE_ONE_NODE = "storage-one-node"
     STORAGE_CROSS_ZONE = "storage-cross-zone"
     STORAGE_ZONAL = "storage-zonal"
+    STORAGE_MOUNT_ROOM = "storage-mount-room"
 
     MONITORING_BLIND = "monitoring-blind"
     MONITORING_TWICE = "monitoring-twice"

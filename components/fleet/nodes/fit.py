@@ -14,6 +14,7 @@ from ..origins import Origin, Reporter
 from ..rendered import Fleet
 from .groups import allocatable, takes, wants_efa
 
+DESCRIBED_TYPES = "instanceTypes describes types that the tables do not have yet"
 _FORM = r"(?:[-_ ](?:sxm\d?|pcie|nvl|hbm\d?e?))?"
 _ACCELERATOR = re.compile(
     rf"(?:\d{{1,2}}\s*x\s*)?(?P<name>[a-z0-9 _-]*?[a-z0-9]){_FORM}(?:[-_ ](?P<size>\d{{2,3}})[-_ ]?g(?:i?b)?)?{_FORM}"
@@ -92,7 +93,7 @@ def _misfits(request: NodeRequest, efa_types: Collection[str]) -> Iterator[tuple
         hint = nearest_types(choice.instance_type)
         reason = (
             f"{request.type_name} {choice.instance_type!r} is not a known instance type{hint or '; check its name'}; "
-            "instanceTypes describes types that the tables do not have yet"
+            f"{DESCRIBED_TYPES}"
         )
         yield RuleId.NODES_TYPE_UNKNOWN, reason
         return

@@ -28,7 +28,9 @@ _NAME_LENGTH = 48
 _DIGEST = 6
 _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
 _MIB = Decimal(2**20)
-_DAEMONS = {"cpu": Decimal("0.5"), "memory": 512 * _MIB, "pods": Decimal(10)}
+DAEMON_PODS = 10
+"""Allowance for the pods of DaemonSets on a node."""
+_DAEMONS = {"cpu": Decimal("0.5"), "memory": 512 * _MIB, "pods": Decimal(DAEMON_PODS)}
 """Allowance for the DaemonSets of a node, whose requests are unknown here: network plugin (25m twice), kube-proxy
 (100m), volume drivers (30m and 120 MiB each), and those that an environment adds."""
 

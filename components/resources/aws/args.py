@@ -4,7 +4,7 @@ from typing import Any, Required, TypedDict
 
 import pulumi
 
-from ..serving.args import FlavorArgs, ServiceLevelsArgs
+from ..serving.args import FlavorArgs, InstanceTypeArgs, ServiceLevelsArgs
 
 
 class AwsTimeoutArgs(TypedDict, total=False):
@@ -182,6 +182,8 @@ class GpuNodeGroupsArgs(TypedDict, total=False):
     """Edition of the shipped runtimes, as in ModelFleet: upstream or current. Default: upstream."""
     service_levels: ServiceLevelsArgs
     """Service levels and load of the models, as in ModelFleet. Default: none."""
+    instance_types: dict[str, InstanceTypeArgs]
+    """Instance types that the tables do not have yet, by name, such as p6e-gb200.36xlarge. Default: none."""
     cluster_name: Required[pulumi.Input[str]]
     """Name of the EKS cluster."""
     cluster_plain_name: Required[str]
@@ -318,6 +320,8 @@ class KarpenterPoolsArgs(TypedDict, total=False):
     """Edition of the shipped runtimes, as in ModelFleet: upstream or current. Default: upstream."""
     service_levels: ServiceLevelsArgs
     """Service levels and load of the models, as in ModelFleet. Default: none."""
+    instance_types: dict[str, InstanceTypeArgs]
+    """Instance types that the tables do not have yet, by name, such as p6e-gb200.36xlarge. Default: none."""
     region: Required[str]
     """AWS region, such as us-east-1."""
     vpc_id: Required[pulumi.Input[str]]
@@ -384,6 +388,21 @@ class KarpenterPoolsArgs(TypedDict, total=False):
     """Karpenter node pool for pods that require no instance type. Default: none."""
 
 
+class KubernetesVersionArgs(TypedDict, total=False):
+    """A Kubernetes version of EKS that the tables do not have."""
+
+    standard_until: str
+    """Day on which its standard support ends, such as 2027-12-02. Default: unknown; nothing is said of its end."""
+    extended_until: str
+    """Day on which its extended support ends. Default: unknown."""
+    ami_releases: dict[str, str]
+    """Releases of node images by image, such as al2023: 1.37.0-20261201, where no setting names another. Default:
+    none; AWS chooses when nodes are created or changed."""
+    addons: dict[str, str]
+    """Versions of EKS add-ons by name, such as kube-proxy: v1.37.0-eksbuild.2, where no setting names another.
+    Default: none; EKS chooses at creation."""
+
+
 class NamespaceAccessArgs(TypedDict, total=False):
     """Access to one namespace."""
 
@@ -421,6 +440,8 @@ class ClusterArgs(TypedDict, total=False):
     """Whether pods reach the internet over IPv6 through their node. Requires subnets with IPv6. Default: false."""
     protect: bool
     """Whether Pulumi protects the cluster and its KMS key from deletion. Default: false."""
+    instance_types: dict[str, InstanceTypeArgs]
+    """Instance types that the tables do not have yet, by name, such as p6e-gb200.36xlarge. Default: none."""
     permissions_boundary_arn: str
     """ARN of the IAM policy that is the permissions boundary of every role that is created. Default: none."""
     tags: dict[str, str]
@@ -430,6 +451,8 @@ class ClusterArgs(TypedDict, total=False):
     defaults of the AWS provider."""
     version: str
     """Kubernetes version, such as 1.35. Required unless existing."""
+    kubernetes_versions: dict[str, KubernetesVersionArgs]
+    """Kubernetes versions that the tables do not have yet, by version, such as "1.37". Default: none."""
     existing: bool
     """Whether to use the existing cluster of this name, unchanged. Of the other arguments, only node_role_arn,
     node_policies, enable_patch_force and those of the kubeconfig (tunnel_port, profile, assume_role_arn) take effect

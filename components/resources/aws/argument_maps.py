@@ -4,9 +4,9 @@ Most arguments are fields of the settings that validate them. What a stack decid
 program passes: these arguments belong to the component alone.
 """
 
-from ..serving.argument_maps import SERVICE_LEVELS, VALUES
+from ..serving.argument_maps import INSTANCE_TYPES, SERVICE_LEVELS, VALUES
 from ..serving.mapped_arguments import ArgumentMap, Changed, Own
-from .cluster_settings import ClusterSettings
+from .cluster_settings import ClusterSettings, VersionSettings
 from .network_settings import FlowLogSettings, NetworkSettings
 from .node_settings import NodeSettings, TypeSettings
 from .parts.pool_settings import DisruptionSettings
@@ -76,6 +76,7 @@ GPU_NODE_GROUPS = ArgumentMap(
         "workload": _WORKLOAD,
         "runtimes": _RUNTIMES,
         "service_levels": SERVICE_LEVELS,
+        "instance_types": INSTANCE_TYPES,
         "cluster_name": _CLUSTER_NAME,
         "cluster_plain_name": Own(
             "str",
@@ -164,6 +165,7 @@ KARPENTER_POOLS = ArgumentMap(
         "workload": _WORKLOAD,
         "runtimes": _RUNTIMES,
         "service_levels": SERVICE_LEVELS,
+        "instance_types": INSTANCE_TYPES,
         "region": _REGION,
         "vpc_id": _VPC_ID,
         "subnets": _SUBNETS,
@@ -254,6 +256,7 @@ CLUSTER = ArgumentMap(
             "bool",
             "Whether Pulumi protects the cluster and its KMS key from deletion. Default: false.",
         ),
+        "instance_types": INSTANCE_TYPES,
         "permissions_boundary_arn": _BOUNDARY,
         "tags": _TAGS,
         "timeouts": _TIMEOUTS,
@@ -667,6 +670,7 @@ MAPS = (
     KARPENTER,
     LOAD_BALANCER_CONTROLLER,
     ArgumentMap("AwsTimeoutArgs", AwsTimeoutSettings),
+    ArgumentMap("KubernetesVersionArgs", VersionSettings),
     ArgumentMap(
         "NodeTypeArgs",
         TypeSettings,

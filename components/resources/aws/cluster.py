@@ -29,12 +29,14 @@ from ...clouds.aws.api_server import TUNNEL_PORT, kubeconfig, tunnel_command
 from ...clouds.aws.nodes.releases import eks_release
 from ...clouds.aws.storage.volumes import VOLUME_DRIVER, encrypted_class, former_class
 from ...clouds.aws.words import NodeImage
+from ...fleet.instances import instances_beside
 from ..serving.arguments import checked_args
 from ..serving.kubernetes_provider import KubernetesProvider
 from ..serving.objects import KubernetesObject, kubernetes_object, token
 from .args import BastionArgs, ClusterArgs
 from .bastion import Bastion
 from .cluster_checks import problems, system_nodes, tunnel_port
+from .described import types_in, version_in
 from .parts.access import api_server_rules, grant_access
 from .parts.addons import AddonInstaller, required_addons, version_of
 from .parts.common import NODE_POLICIES, node_role
@@ -74,9 +76,14 @@ class Cluster(pulumi.ComponentResource):
         Raises:
             InvalidArguments: the arguments contradict each other or EKS; every problem is listed.
         """
+        with instances_beside(types_in(args)):
+            self._register(name, args, opts)
+
+    def _register(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None) -> None:
         args = checked_args(name, args, ClusterArgs, functools.partial(problems, name))
         super().__init__(token("Cluster"), name, {}, waiting(opts, args.get("timeouts", {})))
         self._name, self._args = name, args
+        self._described = version_in(args)
         self.bastion: Bastion | None = None
         self._tags = args.get("tags", {})
         self._label = args.get("cluster_name", name)
@@ -128,7 +135,8 @@ class Cluster(pulumi.ComponentResource):
         )
         requested = args.get("addons", {})
         required = required_addons(requested, ipv6_egress=args.get("ipv6_egress", False))
-        versions = {key: version_of(key, requested, args["version"]) for key in required}
+        pinned = self._described.addons if self._described else {}
+        versions = {key: version_of(key, requested, args["version"], pinned) for key in required}
         before: list[pulumi.Resource] = [
             installer.install(addon, versions[key], [cluster])
             for key, addon in required.items()
@@ -145,7 +153,10 @@ class Cluster(pulumi.ComponentResource):
     def _system_nodes(self, cluster: eks.Cluster, after: list[pulumi.Resource]) -> eks.NodeGroup:
         attached = self.node_role[1] if self.node_role else []
         args, (types, count, image, most) = self._args, system_nodes(self._args)
-        release = eks_release(NodeImage(image), args["version"], args.get("system_ami_release", ""))
+        setting = args.get("system_ami_release", "") or (
+            self._described.images.get(image, "") if self._described else ""
+        )
+        release = eks_release(NodeImage(image), args["version"], setting)
         force_update = args.get("force_update", False)
         key = args.get("disk_kms_key_arn", "")
         hops = args.get("imds_hop_limit", 1)

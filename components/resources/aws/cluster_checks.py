@@ -18,6 +18,7 @@ from ...contract import clock
 from ...contract.problems import errors
 from .args import ClusterArgs
 from .argument_problems import Problems, boundary_problems, place_problems, timeout_problems
+from .described import described_problems, version_in
 from .storage.settings import KMS_KEY
 
 LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
@@ -42,6 +43,7 @@ def problems(name: str, args: ClusterArgs) -> Problems:
     yield from place_problems("cluster_name", args.get("cluster_name", name), args.get("region", ""))
     yield from timeout_problems(args)
     yield from boundary_problems(args)
+    yield from described_problems(args)
     yield from (("node_policies", reason) for reason in node_policy_problems(args.get("node_policies", ())))
     if "node_role_arn" in args and "node_policies" in args:
         yield (
@@ -56,7 +58,8 @@ def problems(name: str, args: ClusterArgs) -> Problems:
     for key in missing:
         yield key, "is required unless existing is true"
     if "version" in args:
-        version_errors = errors(check_version(args["version"], clock.today(), name, "version"))
+        described = version_in(args)
+        version_errors = errors(check_version(args["version"], clock.today(), name, "version", described=described))
         yield from ((problem.path, problem.reason) for problem in version_errors)
     if args.get("support", Support.STANDARD) not in list(Support):
         yield "support", f"must be one of {', '.join(Support)}, found {args.get('support')!r}"

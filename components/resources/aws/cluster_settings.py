@@ -1,14 +1,19 @@
 """Settings of an EKS cluster, shared by programs and stacks."""
 
-from pydantic import Field
+import datetime
+from typing import Annotated, Literal
 
+from pydantic import AfterValidator, Field, model_validator
+
+from ...clouds.aws.facts.eks import EksVersion, versions
 from ...clouds.aws.facts.iam import OIDC_PROVIDER
 from ...clouds.aws.names import MOST_NODES
 from ...clouds.aws.nodes.launch import SYSTEM_TYPES
 from ...clouds.aws.versions import USUAL_VERSION
 from ...clouds.aws.words import ServiceLinkedRole, Support
+from ...contract.base import combined_error
 from ...fleet.instances import instance
-from ...plan.section import KubernetesVersion, Section
+from ...plan.section import Day, KubernetesVersion, Section
 from .node_settings import KMS_KEY, Zone
 from .storage.settings import KMS_KEY as VOLUME_KEY
 
@@ -25,11 +30,52 @@ class NamespaceAccessSettings(Section):
     """ARNs of IAM roles that may view everything in the namespace except Secrets and custom resources."""
 
 
+class VersionSettings(Section):
+    """A Kubernetes version of EKS that the tables do not have."""
+
+    standard_until: Day | None = None
+    """Day on which its standard support ends, such as 2027-12-02. Default: unknown; nothing is said of its end."""
+    extended_until: Day | None = None
+    """Day on which its extended support ends. Default: unknown."""
+    ami_releases: dict[Literal["al2023", "bottlerocket"], str] = Field(default_factory=dict)
+    """Releases of node images by image, such as al2023: 1.37.0-20261201, where no setting names another. Default:
+    none; AWS chooses when nodes are created or changed."""
+    addons: dict[str, str] = Field(default_factory=dict)
+    """Versions of EKS add-ons by name, such as kube-proxy: v1.37.0-eksbuild.2, where no setting names another.
+    Default: none; EKS chooses at creation."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "VersionSettings":
+        if self.standard_until and self.extended_until and self.extended_until < self.standard_until:
+            reason = f"is before standardUntil ({self.standard_until}); extended support follows standard support"
+            raise combined_error([(("extendedUntil",), reason)])
+        return self
+
+    def facts(self, version: str) -> EksVersion:
+        """Return them as the tables state those of other versions."""
+        days = [day and datetime.date.fromisoformat(day) for day in (self.standard_until, self.extended_until)]
+        standard, extended = (day or None for day in days)
+        return EksVersion(version, standard, extended, images=self.ami_releases, addons=self.addons)
+
+
+def _unknown_to_tables(described: dict[str, VersionSettings]) -> dict[str, VersionSettings]:
+    reason = "is in the tables, whose facts count: remove it from kubernetesVersions"
+    if known := [version for version in described if version in versions()]:
+        raise combined_error([((version,), reason) for version in known])
+    return described
+
+
+KubernetesVersions = Annotated[dict[KubernetesVersion, VersionSettings], AfterValidator(_unknown_to_tables)]
+"""Kubernetes versions that the tables do not have yet, by version."""
+
+
 class ClusterSettings(Section):
     """A new or existing EKS cluster, named by ``clusterName``."""
 
     version: KubernetesVersion = USUAL_VERSION
     """Kubernetes version, in quotes."""
+    kubernetes_versions: KubernetesVersions = Field(default_factory=dict)
+    """Kubernetes versions that the tables do not have yet, by version, such as "1.37". Default: none."""
     existing: bool = False
     """Whether to use the existing cluster of this name, unchanged."""
     zones: list[Zone] = Field(default_factory=list)
@@ -113,6 +159,12 @@ class ClusterSettings(Section):
     """Whether EKS protects the cluster from deletion."""
     service_cidr: str = "172.20.0.0/16"
     """CIDR range of Services."""
+
+    @property
+    def described_version(self) -> EksVersion | None:
+        """What kubernetesVersions says of the cluster's version; None if it does not describe it."""
+        described = self.kubernetes_versions.get(self.version)
+        return described.facts(self.version) if described else None
 
     @property
     def system_vcpus(self) -> int:

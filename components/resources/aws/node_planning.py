@@ -14,6 +14,7 @@ from ...clouds.aws.words import Provisioner
 from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, field_path
 from ...families import flavors, objects
+from ...fleet.instances import instances_beside
 from ...fleet.nodes.fit import flavor_requests, misfits
 from ...fleet.nodes.groups import MAX_UNCLAIMED_NODES, flavor_groups
 from ...fleet.options import Options, PodOverrides
@@ -38,7 +39,7 @@ from ..serving.typed_args import wire
 from .argument_problems import cluster_problems, region_problems, timeout_problems
 from .node_settings import OPERATED_TAINTS, NodeSettings
 
-_RENDERING = ("realization", "realizations", "workload", "runtimes", "service_levels")
+_RENDERING = ("realization", "realizations", "workload", "runtimes", "service_levels", "instance_types")
 _AnySection = TypeVar("_AnySection", bound=Section)
 _Found = list[tuple[str, str]]
 """Pairs of an argument and what is wrong with it."""
@@ -81,18 +82,20 @@ def planned_groups(
     fleet = _read(FleetSettings, {key: args[key] for key in _RENDERING if key in args}, invalid)
     if invalid or not nodes or not fleet:
         raise_errors(Problem(file=name, path=path, reason=reason, rule=RuleId.SETTINGS) for path, reason in invalid)
-    environment = nodes.place(name)
-    if args.get("flavors"):
-        groups, problems = _groups_of_flavors(name, args["flavors"], environment)
-    else:
-        if nodes.has_taints and fleet.is_operated:
-            raise_errors([Problem(file=name, path="taints", reason=OPERATED_TAINTS, rule=RuleId.SETTINGS)])
-        options = replace(
-            fleet.options(),
-            alternatives=environment.nodes.alternatives,
-            overrides=PodOverrides(tolerations=environment.nodes.tolerations),
-        )
-        groups, problems = _groups_of_manifests(name, args["manifests"], environment, options)
+    if nodes.has_taints and fleet.is_operated and not args.get("flavors"):
+        raise_errors([Problem(file=name, path="taints", reason=OPERATED_TAINTS, rule=RuleId.SETTINGS)])
+    with instances_beside(fleet.types):
+        environment = nodes.place(name)
+        if args.get("flavors"):
+            groups, problems = _groups_of_flavors(name, args["flavors"], environment)
+        else:
+            options = replace(
+                fleet.options(),
+                alternatives=environment.nodes.alternatives,
+                overrides=PodOverrides(tolerations=environment.nodes.tolerations),
+            )
+            groups, problems = _groups_of_manifests(name, args["manifests"], environment, options)
+        problems = list(problems)
     missing_address = _missing_address(name, args, groups) if provisioner == Provisioner.MANAGED else ()
     report([*problems, *missing_address])
     return args, groups, environment

@@ -4,6 +4,8 @@ from typing import Any, Required, TypedDict
 
 import pulumi
 
+from ..serving.args import InstanceTypeArgs
+
 
 class ServingArgs(TypedDict, total=False):
     """Arguments of every Kthena component that runs pods. All are plain: they determine what is created."""
@@ -34,6 +36,8 @@ class ServingArgs(TypedDict, total=False):
     own."""
     cache_host_path: str
     """Folder on the node that keeps loaded weights across pod restarts, if the resource has no cache of its own."""
+    instance_types: dict[str, InstanceTypeArgs]
+    """Instance types that the tables do not have yet, by name, such as p6e-gb200.36xlarge. Default: none."""
     wait_until_ready: bool
     """Whether an update waits until the replicas are ready, and fails if they are not. Default: true."""
     ready_timeout: str

@@ -21,7 +21,15 @@ from ...families.kthena.types.networking import (
     WorkloadPort,
 )
 from ...families.kthena.types.values import ObjectReference
-from ..serving.argument_maps import AUTOSCALED, NAMESPACE, POD_ARGUMENTS, WAITING, realization, release
+from ..serving.argument_maps import (
+    AUTOSCALED,
+    INSTANCE_TYPES,
+    NAMESPACE,
+    POD_ARGUMENTS,
+    WAITING,
+    realization,
+    release,
+)
 from ..serving.mapped_arguments import ArgumentMap, Changed, Own
 
 _DECLARED = realization("native registers no Kubernetes object; operator creates the Kthena resource.")
@@ -52,6 +60,7 @@ SERVING = ArgumentMap(
         **POD_ARGUMENTS,
         "cache_claim": Own("str", f"PersistentVolumeClaim {_KEPT}"),
         "cache_host_path": Own("str", f"Folder on the node {_KEPT}"),
+        "instance_types": INSTANCE_TYPES,
         **WAITING,
     },
 )

@@ -68,4 +68,6 @@ def _render(name: str, arguments: Arguments, spec: dict[str, Any]) -> Rendered:
     targets = arguments.manifests("targets", "ModelServing")
     arguments.check()
     metadata = {"name": arguments.get("name", name), "namespace": arguments.get("namespace", "default")}
-    return render_one(arguments.resource(WORKLOAD_API, "AutoscalingPolicy", metadata, spec), targets, options)
+    return render_one(
+        arguments.resource(WORKLOAD_API, "AutoscalingPolicy", metadata, spec), targets, options, types=arguments.types
+    )

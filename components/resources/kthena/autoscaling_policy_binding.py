@@ -60,4 +60,4 @@ def _render(name: str, args: AutoscalingPolicyBindingArgs) -> Rendered:
     }
     metadata = {"name": arguments.get("name", name), "namespace": arguments.get("namespace", "default")}
     resource = arguments.resource(WORKLOAD_API, "AutoscalingPolicyBinding", metadata, spec)
-    return render_one(resource, [policy, *targets], options)
+    return render_one(resource, [policy, *targets], options, types=arguments.types)

@@ -42,4 +42,4 @@ def _render(name: str, args: ModelBoosterArgs) -> Rendered:
     metadata = {"name": arguments.get("name", name), "namespace": arguments.get("namespace", "default")}
     spec = MODEL_BOOSTER.spec(arguments.values)
     resource = arguments.resource(WORKLOAD_API, "ModelBooster", metadata, spec)
-    return render_one(resource, [], options, waits=arguments.waits)
+    return render_one(resource, [], options, waits=arguments.waits, types=arguments.types)

@@ -41,4 +41,6 @@ def _render(name: str, args: ModelRouteArgs) -> Rendered:
     arguments.check()
     spec = MODEL_ROUTE.spec(arguments.values)
     metadata = {"name": arguments.get("name", name), "namespace": arguments.get("namespace", "default")}
-    return render_one(arguments.resource(NETWORKING_API, "ModelRoute", metadata, spec), referred, options)
+    return render_one(
+        arguments.resource(NETWORKING_API, "ModelRoute", metadata, spec), referred, options, types=arguments.types
+    )

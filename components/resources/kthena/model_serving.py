@@ -41,4 +41,4 @@ def _render(name: str, args: ModelServingArgs) -> Rendered:
     metadata = {"name": arguments.get("name", name), "namespace": arguments.get("namespace", "default")}
     spec = {"schedulerName": "volcano", **MODEL_SERVING.spec(arguments.values)}
     resource = arguments.resource(WORKLOAD_API, "ModelServing", metadata, spec)
-    return render_one(resource, [], options, autoscaled=autoscaled, waits=arguments.waits)
+    return render_one(resource, [], options, autoscaled=autoscaled, waits=arguments.waits, types=arguments.types)

@@ -4,7 +4,7 @@ from typing import Any, Required, TypedDict
 
 import pulumi
 
-from ..serving.args import FlavorArgs, MetricSpecArgs, ScalingBehaviorArgs
+from ..serving.args import FlavorArgs, InstanceTypeArgs, MetricSpecArgs, ScalingBehaviorArgs
 
 
 class WorkloadArgs(TypedDict, total=False):
@@ -43,6 +43,8 @@ class WorkloadArgs(TypedDict, total=False):
     """Whether the engine fetches the weights itself, from the model ID or URI."""
     autoscaled: bool
     """Whether an autoscaler of another component manages the replicas. Default: false."""
+    instance_types: dict[str, InstanceTypeArgs]
+    """Instance types that the tables do not have yet, by name, such as p6e-gb200.36xlarge. Default: none."""
     wait_until_ready: bool
     """Whether an update waits until the replicas are ready, and fails if they are not. Default: true."""
     ready_timeout: str

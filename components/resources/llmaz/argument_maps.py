@@ -12,7 +12,15 @@ from ...families.llmaz.types import (
     ScaleTrigger,
     ServiceSpec,
 )
-from ..serving.argument_maps import AUTOSCALED, NAMESPACE, POD_ARGUMENTS, WAITING, realization, release
+from ..serving.argument_maps import (
+    AUTOSCALED,
+    INSTANCE_TYPES,
+    NAMESPACE,
+    POD_ARGUMENTS,
+    WAITING,
+    realization,
+    release,
+)
 from ..serving.mapped_arguments import ArgumentMap, Changed, Own
 
 _EARLIER = "an earlier release's name or place of another argument"
@@ -49,6 +57,7 @@ WORKLOAD = ArgumentMap(
         "cache_host_path": Own("str", "Folder on the node that keeps loaded weights across pod restarts."),
         "skip_model_loader": Own("bool", "Whether the engine fetches the weights itself, from the model ID or URI."),
         "autoscaled": AUTOSCALED,
+        "instance_types": INSTANCE_TYPES,
         **WAITING,
     },
 )

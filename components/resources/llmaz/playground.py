@@ -46,7 +46,9 @@ def _render(name: str, args: PlaygroundArgs) -> Rendered:
     spec.pop("modelClaim", None)  # built below, because it also needs the names of the models
     spec |= claim(models, arguments.get("inference_flavors"), several=len(models) > 1)
     resource = arguments.resource("inference.llmaz.io/v1alpha1", "Playground", metadata_of(name, arguments), spec)
-    return render_one(resource, [*models, *own], options, autoscaled=autoscaled, waits=arguments.waits)
+    return render_one(
+        resource, [*models, *own], options, autoscaled=autoscaled, waits=arguments.waits, types=arguments.types
+    )
 
 
 def _name(manifest: dict[str, Any]) -> str:

@@ -38,4 +38,4 @@ def _render(name: str, args: ServiceArgs) -> Rendered:
     models = claimed_models(arguments)
     spec = compact(SERVICE.spec(arguments.values)) | claim(models, arguments.get("inference_flavors"), several=True)
     resource = arguments.resource("inference.llmaz.io/v1alpha1", "Service", metadata_of(name, arguments), spec)
-    return render_one(resource, models, options, autoscaled=autoscaled, waits=arguments.waits)
+    return render_one(resource, models, options, autoscaled=autoscaled, waits=arguments.waits, types=arguments.types)

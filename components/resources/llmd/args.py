@@ -4,7 +4,7 @@ from typing import Any, Required, TypedDict
 
 import pulumi
 
-from ..serving.args import LoadArgs, PromiseArgs
+from ..serving.args import InstanceTypeArgs, LoadArgs, PromiseArgs
 
 
 class ConfigMapKeyRefArgs(TypedDict, total=False):
@@ -81,6 +81,8 @@ class VariantAutoscalingArgs(TypedDict, total=False):
     each component."""
     accelerator: Required[str]
     """The accelerator that the workload runs on, by its name in the profile."""
+    instance_types: dict[str, InstanceTypeArgs]
+    """Instance types that the tables do not have yet, by name, such as p6e-gb200.36xlarge. Default: none."""
     service_class: str
     """Name of the service class of the promise. Default: default."""
     promise: PromiseArgs

@@ -1,7 +1,7 @@
 """How the arguments of a VariantAutoscaling map to its resource and to the service levels that it is sized for."""
 
 from ...families.llmd.types import AcceleratorProfile, ConfigMapKeyRef, VariantAutoscalingSpec
-from ..serving.argument_maps import realization, release
+from ..serving.argument_maps import INSTANCE_TYPES, realization, release
 from ..serving.mapped_arguments import ArgumentMap, Changed, Own
 
 VARIANT_AUTOSCALING = ArgumentMap(
@@ -31,6 +31,7 @@ VARIANT_AUTOSCALING = ArgumentMap(
             "The accelerator that the workload runs on, by its name in the profile.",
             required=True,
         ),
+        "instance_types": INSTANCE_TYPES,
         "service_class": Own("str", "Name of the service class of the promise. Default: default."),
         "promise": Own("PromiseArgs", "Latency targets of the model. Required with model_profile."),
         "load": Own(

@@ -90,7 +90,9 @@ def _render(name: str, args: VariantAutoscalingArgs) -> Rendered:
         key = class_key(arguments.get("service_class", DEFAULT_CLASS))
         spec = {"sloClassRef": {"name": CLASSES, "key": key}, **spec}
     metadata = {"name": own, "namespace": namespace, "labels": labels}
-    return render_one(arguments.resource(API, "VariantAutoscaling", metadata, spec), targets, options)
+    return render_one(
+        arguments.resource(API, "VariantAutoscaling", metadata, spec), targets, options, types=arguments.types
+    )
 
 
 def _has_class(release: str) -> bool:

@@ -4,6 +4,8 @@ from typing import Any, Required, TypedDict
 
 import pulumi
 
+from ..serving.args import InstanceTypeArgs
+
 
 class PersonaPlexConfigArgs(TypedDict, total=False):
     """Settings of PersonaPlex."""
@@ -471,6 +473,8 @@ class InferenceServiceArgs(TypedDict, total=False):
     """A second Model, for vllm_config.speculative or speculative_decoding, in wire form."""
     autoscaled: bool
     """Whether an autoscaler of another component manages the replicas. Default: false."""
+    instance_types: dict[str, InstanceTypeArgs]
+    """Instance types that the tables do not have yet, by name, such as p6e-gb200.36xlarge. Default: none."""
     wait_until_ready: bool
     """Whether an update waits until the replicas are ready, and fails if they are not. Default: true."""
     ready_timeout: str

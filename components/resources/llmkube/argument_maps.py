@@ -59,7 +59,7 @@ from ...families.llmkube.types.shared import (
     ModelPoolSpec,
 )
 from ...families.llmkube.types.values import GatewayRef, LocalObjectReference
-from ..serving.argument_maps import AUTOSCALED, WAITING, realization, release
+from ..serving.argument_maps import AUTOSCALED, INSTANCE_TYPES, WAITING, realization, release
 from ..serving.mapped_arguments import ArgumentMap, Changed, Own
 
 MODEL = ArgumentMap(
@@ -100,6 +100,7 @@ INFERENCE_SERVICE = ArgumentMap(
             "A second Model, for vllm_config.speculative or speculative_decoding, in wire form.",
         ),
         "autoscaled": AUTOSCALED,
+        "instance_types": INSTANCE_TYPES,
         **WAITING,
     },
     without={"model_ref": "the name in the manifest of model"},

@@ -47,4 +47,6 @@ def _render(name: str, args: InferenceServiceArgs) -> Rendered:
     spec = {"modelRef": referred[0]["metadata"]["name"], **INFERENCE_SERVICE.spec(arguments.values)}
     metadata = {"name": arguments.get("name", name), "namespace": arguments.get("namespace", "default")}
     resource = arguments.resource("inference.llmkube.dev/v1alpha1", "InferenceService", metadata, spec)
-    return render_one(resource, referred, options, autoscaled=autoscaled, waits=arguments.waits)
+    return render_one(
+        resource, referred, options, autoscaled=autoscaled, waits=arguments.waits, types=arguments.types
+    )

@@ -211,6 +211,41 @@ class ServiceLevelsArgs(TypedDict, total=False):
     """The controller, for realization operator."""
 
 
+class TypeAcceleratorArgs(TypedDict, total=False):
+    """The accelerators of an instance type, as EC2's DescribeInstanceTypes reports them."""
+
+    name: Required[str]
+    """Name of the accelerator, such as GB200."""
+    manufacturer: str
+    """Manufacturer: NVIDIA, AMD, Habana or AWS. Default: NVIDIA."""
+    count: Required[int]
+    """Number of accelerators of an instance that pods can request."""
+    memory_gib: Required[float]
+    """Memory of each accelerator, in GiB."""
+
+
+class InstanceTypeArgs(TypedDict, total=False):
+    """An instance type that the tables do not have, as EC2's DescribeInstanceTypes reports it."""
+
+    vcpu: Required[int]
+    """Number of vCPUs."""
+    memory_gib: Required[float]
+    """Memory in GiB."""
+    arch: str
+    """Architecture of the processors: amd64 or arm64. Default: amd64."""
+    accelerator: TypeAcceleratorArgs
+    """Its accelerators. Default: none."""
+    efa_interfaces: int
+    """Maximum number of EFA interfaces, one per network card. Default: 0."""
+    first_efa_card: int
+    """Index of the first network card that supports EFA: 1 if the first card supports only ENA. Default: 0."""
+    local_nvme_gb: int
+    """Total size of its local NVMe disks, in GB. Default: 0."""
+    address_pods: int
+    """Pods that its network interfaces have addresses for, as in AWS's eni-max-pods.txt. Default: the most of the
+    known types with as many vCPUs, so that nodes reserve enough memory."""
+
+
 class FlavorArgs(TypedDict, total=False):
     """A flavor: a kind of accelerator node."""
 
@@ -236,3 +271,5 @@ class SimulatedNodesArgs(TypedDict, total=False):
     """Namespace of manifests that do not set one. Default: default."""
     service_levels: ServiceLevelsArgs
     """Service levels and load of the models, as in ModelFleet. Default: none."""
+    instance_types: dict[str, InstanceTypeArgs]
+    """Instance types that the tables do not have yet, by name, such as p6e-gb200.36xlarge. Default: none."""

@@ -1,6 +1,7 @@
 """Argument maps that several families and clouds share."""
 
 from ...fleet.flavors import Flavor
+from ...plan.sections.instance_types import InstanceTypeSettings, TypeAcceleratorSettings
 from ...plan.sections.levels import (
     AcceleratorSettings,
     ClassSettings,
@@ -153,6 +154,11 @@ VALUES = Own(
     "dict[str, pulumi.Input[Any]]",
     "Helm values of the chart, overriding those of the component. Leaves may be outputs.",
 )
+INSTANCE_TYPES = Own(
+    "dict[str, InstanceTypeArgs]",
+    "Instance types that the tables do not have yet, by name, such as p6e-gb200.36xlarge. Default: none.",
+)
+"""Declared by every component that plans nodes, or pods for them."""
 SIMULATED_NODES = ArgumentMap(
     "SimulatedNodesArgs",
     doc="Arguments of SimulatedNodes: flavors or manifests.",
@@ -170,10 +176,15 @@ SIMULATED_NODES = ArgumentMap(
             "Namespace of manifests that do not set one. Default: default.",
         ),
         "service_levels": SERVICE_LEVELS,
+        "instance_types": INSTANCE_TYPES,
     },
 )
 
-MAPS = (*AUTOSCALING, *LEVELS, FLAVOR, SIMULATED_NODES)
+TYPES = (
+    ArgumentMap("TypeAcceleratorArgs", TypeAcceleratorSettings),
+    ArgumentMap("InstanceTypeArgs", InstanceTypeSettings),
+)
+MAPS = (*AUTOSCALING, *LEVELS, *TYPES, FLAVOR, SIMULATED_NODES)
 
 
 NAMESPACE = Own("str", "Namespace of the Kubernetes objects. Default: default.")

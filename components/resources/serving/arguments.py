@@ -13,10 +13,11 @@ from ...contract.kinds import Kind
 from ...contract.load import LoadedResource
 from ...contract.problems import Problem, Severity, errors, field_path, path_parts
 from ...families import kinds
+from ...fleet.instances import Instance
 from ...fleet.timeouts import Waits
 from ...plan.plan import Plan
 from .output_values import resolve_outputs, unresolved_outputs
-from .typed_args import Found, keys_of, unknown_keys, wire
+from .typed_args import Found, keys_of, known_keys, unknown_keys, wire
 
 Args = TypeVar("Args", bound=Mapping[str, Any])
 PROGRAM = "<program>"
@@ -35,6 +36,7 @@ class Arguments:
         values: Usable arguments by name, with nested values in wire form. Whole numbers are integers; those of remote
             callers arrive as floats.
         waits: What updates wait for; set with the rendering options.
+        types: Instance types that the arguments describe, by name; likewise.
     """
 
     def __init__(
@@ -50,9 +52,13 @@ class Arguments:
         """
         self.name = name
         self.waits = Waits()
+        self.types: Mapping[str, Instance] = {}
         read, problems = usable_args(args, typed)
         self._problems = [self._problem(path, reason) for path, reason in problems]
         self._unusable = {key for key, value in args.items() if value is not None} - read.keys()
+        self._plain = {
+            key: whole_numbers(known_keys(read[key], type_)) for key, type_ in keys_of(typed).items() if key in read
+        }
         self.values: dict[str, Any] = {
             key: whole_numbers(wire(read[key], typed_value, (models or {}).get(key)))
             for key, typed_value in keys_of(typed).items()
@@ -61,6 +67,10 @@ class Arguments:
 
     def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401  JSON
         return self.values.get(key, default)
+
+    def plain(self, key: str) -> Any:  # noqa: ANN401  JSON
+        """Return an argument with nested keys as the program spells them."""
+        return self._plain.get(key)
 
     def add_problem(self, key: str, reason: str) -> None:
         self._problems.append(self._problem(key, reason))

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from ...contract.names import is_dns1123_label
 from ...contract.problems import field_path
+from ...fleet.instances import Instance
 from ...fleet.options import Options
 from ...plan.faults import SettingsFault, faults
 from ...plan.settings import FleetSettings
@@ -26,13 +27,14 @@ _SETTINGS: Mapping[str, tuple[str, ...]] = {
     "pod_labels": ("pods", "labels"),
     "wait_until_ready": ("wait_for_models",),
     "ready_timeout": ("timeouts", "models"),
+    "instance_types": ("instance_types",),
 }
 """Path of the fleet setting of each argument."""
 _DEFAULT_NAMESPACE = "default"
 
 
 def options_of(arguments: Arguments, without: frozenset[str] = frozenset()) -> Options:
-    """Return the rendering options, and set what updates wait for; records problems.
+    """Return the rendering options, and set what updates wait for and which types are described; records problems.
 
     Args:
         arguments: The arguments of a component.
@@ -42,7 +44,7 @@ def options_of(arguments: Arguments, without: frozenset[str] = frozenset()) -> O
     values: dict[str, Any] = {}
     for key, place in paths.items():
         section = values.setdefault(place[0], {}) if place[1:] else values
-        section[place[-1]] = arguments.get(key)
+        section[place[-1]] = arguments.plain(key)
     namespace = arguments.get("namespace", _DEFAULT_NAMESPACE)
     # An invalid name is reported with the resource, whose namespace it is.
     values["namespace"] = namespace if is_dns1123_label(str(namespace)) else _DEFAULT_NAMESPACE
@@ -51,7 +53,7 @@ def options_of(arguments: Arguments, without: frozenset[str] = frozenset()) -> O
         arguments.add_problem(_argument(fault.path, paths), fault.reason)
     if settings is None:
         return Options()
-    arguments.waits = settings.waits()
+    arguments.waits, arguments.types = settings.waits(), settings.types
     return settings.options()
 
 
@@ -83,10 +85,12 @@ def is_autoscaled(
     return value is True
 
 
-def read_options(values: Mapping[str, Any]) -> tuple[Options, tuple[SettingsFault, ...]]:
-    """Return the rendering options of fleet settings in snake_case, and their problems."""
+def read_options(
+    values: Mapping[str, Any],
+) -> tuple[Options, Mapping[str, Instance], tuple[SettingsFault, ...]]:
+    """Return the rendering options and the described types of fleet settings in snake_case, and their problems."""
     settings, wrong = _read(values)
-    return settings.options() if settings else Options(), wrong
+    return settings.options() if settings else Options(), settings.types if settings else {}, wrong
 
 
 def _read(values: Mapping[str, Any]) -> tuple[FleetSettings | None, tuple[SettingsFault, ...]]:

@@ -15,9 +15,10 @@ from ...contract.problems import Problem, field_path
 from ...contract.quantity import format_quantity
 from ...families import flavors, objects
 from ...fleet.demand import REGION_LABEL, ZONE_LABEL
-from ...fleet.instances import instance
+from ...fleet.instances import instance, instances_beside
 from ...fleet.nodes.fit import flavor_requests, misfits
 from ...fleet.nodes.groups import NodeGroupDemand, allocatable, flavor_groups
+from ...fleet.options import Options
 from ...fleet.origins import Argument
 from ...plan.environment import Environment
 from ...plan.plan import plan
@@ -52,7 +53,17 @@ class SimulatedNodes(pulumi.ComponentResource):
             InvalidArguments: flavors or models are invalid; every problem is listed.
         """
         args = checked_args(name, args, SimulatedNodesArgs)
-        self.register(name, _groups(name, args), opts)
+        keys = ("namespace", "service_levels", "instance_types")
+        options, types, wrong = read_options(
+            {"namespace": "default", **{key: args[key] for key in keys if args.get(key) is not None}}
+        )
+        if wrong:
+            raise_errors(
+                Problem(file=name, path=field_path(fault.path), reason=fault.reason, rule=RuleId.SETTINGS)
+                for fault in wrong
+            )
+        with instances_beside(types):
+            self.register(name, _groups(name, args, options), opts)
 
     @classmethod
     def of(cls, name: str, groups: Iterable[NodeGroupDemand], opts: pulumi.ResourceOptions | None = None) -> Self:
@@ -86,7 +97,7 @@ class SimulatedNodes(pulumi.ComponentResource):
         return nodes
 
 
-def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:
+def _groups(name: str, args: SimulatedNodesArgs, options: Options) -> Sequence[NodeGroupDemand]:
     """Return the groups that arguments describe; logs warnings.
 
     Raises:
@@ -103,13 +114,6 @@ def _groups(name: str, args: SimulatedNodesArgs) -> Sequence[NodeGroupDemand]:
         demands, problems = flavors(wire(raw_flavors, list[FlavorArgs]), Argument(name, "flavors"), {})
         report([*problems, *misfits(flavor_requests(demands))])
         return flavor_groups(demands)
-    settings = {key: args[key] for key in ("namespace", "service_levels") if args.get(key) is not None}
-    options, wrong = read_options({"namespace": "default", **settings})
-    if wrong:
-        raise_errors(
-            Problem(file=name, path=field_path(fault.path), reason=fault.reason, rule=RuleId.SETTINGS)
-            for fault in wrong
-        )
     manifests = cast("list[Any]", args.get("manifests", []))  # plain: checked before
     return checked_plan(plan(objects(manifests), Environment(options=options))).groups
 

@@ -10,6 +10,7 @@ import pulumi
 
 from ...contract.load import LoadedResource, Manifests
 from ...fleet.combining import without_replicas
+from ...fleet.instances import Instance
 from ...fleet.objects import BALANCED, HPA, Key, address_in, is_balanced, is_core_service, key_of
 from ...fleet.options import Options
 from ...fleet.rendered import Rendered
@@ -24,6 +25,7 @@ from .objects import KubernetesObject, kubernetes_object, token
 from .waiting import custom_timeouts
 
 _DEFAULT_WAITS = Waits()
+_NO_TYPES: Mapping[str, Instance] = {}
 FormerIdentities = Callable[[Mapping[str, Any]], list[pulumi.Alias | pulumi.Input[str]]]
 """Returns the aliases of an object."""
 
@@ -190,6 +192,7 @@ def render_one(
     *,
     autoscaled: bool = False,
     waits: Waits = _DEFAULT_WAITS,
+    types: Mapping[str, Instance] = _NO_TYPES,
 ) -> Rendered:
     """Render one resource, with the same checks as a stack.
 
@@ -199,6 +202,7 @@ def render_one(
         options: Rendering options.
         autoscaled: Whether another component scales its workloads.
         waits: What updates wait for.
+        types: Instance types that the tables do not have, by name.
 
     Raises:
         InvalidArguments: the resource is invalid or does not fit; every problem is listed.
@@ -206,7 +210,7 @@ def render_one(
     others = tuple(load_reference(manifest, resource.kind) for manifest in manifests)
     release = resource.kind.release
     releases = {resource.kind.releases.family: release} if release else {}
-    environment = Environment(options=replace(options, releases=releases), waits=waits)
+    environment = Environment(options=replace(options, releases=releases), waits=waits, types=types)
     planned = plan(Manifests((resource, *others)), environment)
     report_errors(planned.problems)
     rendered = next(item for item in planned.fleet.rendered if item.source is resource)

@@ -6,13 +6,21 @@ upgrade policy".
 """
 
 import datetime
+import re
 from decimal import Decimal
+from pathlib import Path
 
+import pulumi
 import pytest
 
-from components.clouds.aws.versions import check_version, upgraded_to
+from components.clouds.aws.facts.eks import EksVersion
+from components.clouds.aws.versions import check_version, extended_soon, is_extended, upgraded_to
 from components.clouds.aws.words import Support
+from components.contract.findings.ids import RuleId
+from components.families import objects
 from components.plan.plan import plan
+from stacks.settings import Settings
+from stacks.settings_problems import with_settings_problems
 from tests.plan.costs.stacks import AWS, bill, settings_of
 from tests.plan.costs.test_bills import ONE, same
 
@@ -86,7 +94,6 @@ def test_what_eks_does_not_have_is_an_error(version: str, day: str, expected: st
 
 
 def test_a_cluster_that_exists_runs_whatever_is_known_of_its_version() -> None:
-    assert said("1.99", "2026-11-21", None) == []
     [(severity, rule, words)] = said("1.30", "2026-11-21", None)
     assert (severity, rule) == ("warning", "release-behind")
     assert "extended support on 2026-07-23: EKS upgrades such clusters by itself" in words
@@ -178,3 +185,93 @@ def test_of_an_existing_cluster_whose_version_is_not_named_nothing_is_assumed(
     stack = settings_of({**AWS, "network": network, "cluster": {"existing": True}})
     found = plan(parse(ONE, "models.yaml"), stack.environment()).problems
     assert [each for each in found if each.rule and each.rule.startswith("release-")] == []
+
+
+NEW = {
+    "version": "1.37",
+    "kubernetesVersions": {"1.37": {"standardUntil": "2027-12-02", "extendedUntil": "2028-12-02"}},
+}
+"""A version that EKS gets after those in the tables, with the days that its calendar might state."""
+
+
+def new_version(**changes: object) -> Settings:
+    return settings_of({**AWS, "cluster": {**AWS["cluster"], **NEW, **changes}})
+
+
+def found_of(settings: Settings) -> list[tuple[str, str, str]]:
+    found = with_settings_problems(
+        plan(objects([], "models.yaml"), settings.environment()), settings, Path()
+    ).problems
+    versioned = [each for each in found if each.path.endswith("cluster.version")]
+    return [(str(each.severity), str(each.rule), each.reason) for each in versioned]
+
+
+def test_an_unknown_version_is_an_error_that_names_the_setting() -> None:
+    [(severity, rule, words)] = found_of(new_version(kubernetesVersions={}))
+    assert (severity, rule) == ("error", "settings")
+    assert "unknown EKS version '1.37'" in words
+    assert "cluster.kubernetesVersions describes versions that the tables do not have yet" in words
+
+
+def test_a_described_version_is_accepted_and_what_is_not_checked_is_noted() -> None:
+    [(severity, rule, words)] = found_of(new_version())
+    assert (severity, rule) == ("note", "release-unchecked")
+    assert words.startswith(
+        "whether charts, operators and manifests work with Kubernetes 1.37 is not checked, and EKS "
+    )
+    assert "chooses the releases of node images and of add-ons" in words
+    assert new_version().environment().given == ("Kubernetes 1.37 (cluster.kubernetesVersions)",)
+
+
+@pytest.mark.parametrize("image", ["al2023", "bottlerocket"])
+def test_described_releases_are_those_of_nodes_and_are_not_old(image: str) -> None:
+    release = {"al2023": "1.37.0-20261201", "bottlerocket": "1.70.0-12345678"}[image]
+    described = {"1.37": {"amiReleases": {image: release}, "addons": {"kube-proxy": "v1.37.0-eksbuild.2"}}}
+    settings = settings_of(
+        {**AWS, "cluster": {**AWS["cluster"], **NEW, "kubernetesVersions": described}, "gpuNodes": {"image": image}}
+    )
+    cloud = settings.cloud_environment
+    assert cloud is not None
+    assert cloud.nodes is not None
+    assert cloud.nodes.ami_release == release
+    [(_, _, words)] = found_of(settings)
+    assert "EKS chooses" not in words
+    assert not any(each.rule == RuleId.RELEASE_OLD for each in cloud.check_ages("file"))
+
+
+def test_the_support_of_a_described_version_ends_as_described() -> None:
+    described = EksVersion("1.37", datetime.date(2027, 12, 2), datetime.date(2028, 12, 2))
+    day = datetime.date(2027, 11, 1)
+    found = check_version("1.37", day, "Pulumi.dev.yaml", "cluster.version", EXTENDED, described)
+    assert [str(each.rule) for each in found] == ["release-unchecked", "release-support-ending"]
+    assert is_extended("1.37", datetime.date(2027, 12, 2), EXTENDED, described)
+    assert not is_extended("1.37", day, EXTENDED, described)
+    assert extended_soon("1.37", day, EXTENDED, described) == datetime.date(2027, 12, 2)
+    over = check_version("1.37", datetime.date(2028, 12, 2), "file", "cluster.version", STANDARD, described)
+    assert [str(each.severity) for each in over] == ["note", "error"]
+
+
+def test_an_existing_cluster_of_an_unknown_version_is_noted() -> None:
+    [(severity, rule, words)] = said("1.37", "2026-11-21", None)
+    assert (severity, rule) == ("note", "release-unchecked")
+    assert "because the tables do not have it" in words
+    assert said("1.35", "2026-11-21", None) == []
+
+
+@pytest.mark.parametrize(
+    ("described", "path", "words"),
+    [
+        ({"1.35": {}}, "1.35", "is in the tables, whose facts count"),
+        ({"1.37": {"standardUntil": "2027-13-02"}}, "1.37.standardUntil", "must be a day such as 2027-12-02"),
+        ({"1.37": {"standardUntil": "soon"}}, "1.37.standardUntil", "must be a day such as 2027-12-02"),
+        (
+            {"1.37": {"standardUntil": "2028-12-02", "extendedUntil": "2027-12-02"}},
+            "1.37.extendedUntil",
+            "is before standardUntil (2028-12-02)",
+        ),
+    ],
+)
+def test_wrong_descriptions_are_errors(described: dict[str, object], path: str, words: str) -> None:
+    with pytest.raises(pulumi.RunError, match=re.escape(words)) as wrong:
+        new_version(kubernetesVersions=described)
+    assert f"cluster.kubernetesVersions.{path}: " in str(wrong.value)

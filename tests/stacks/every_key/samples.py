@@ -45,6 +45,13 @@ _LUSTRE_GIVEN = {
     },
     "cluster": {"addons": {"aws-fsx-csi-driver": ""}},
 }
+_NEW_VERSION = {
+    "cluster": {
+        "version": "1.37",
+        "support": "extended",
+        "kubernetesVersions": {"1.37": {"standardUntil": "2026-11-01", "extendedUntil": "2027-11-01"}},
+    }
+}
 _THREE = {"network": {"zones": ["us-east-1a", "us-east-1b", "us-east-1c"]}}
 _SECRET = "arn:aws:secretsmanager:us-east-1:123456789012:secret:ecr-pullthroughcache/docker-hub-AbCdEf"
 _CACHED = {"imageCache": {"account": "123456789012", "registries": ["registry.k8s.io"]}}
@@ -257,6 +264,12 @@ SAMPLES: dict[str, Sample] = {
     "network.privateSubnets": Sample({"us-east-1a": "subnet-a", "us-east-1b": "subnet-c"}, _VPC),
     "network.publicSubnets": Sample({"us-east-1a": "subnet-p"}, _VPC),
     "cluster.version": Sample("1.34"),
+    "cluster.kubernetesVersions.*.standardUntil": Sample("2026-12-01", _NEW_VERSION, "1.37"),
+    "cluster.kubernetesVersions.*.extendedUntil": Sample(
+        "2027-12-01", _NEW_VERSION, "1.37", word="support ends on 2027-12-01"
+    ),
+    "cluster.kubernetesVersions.*.amiReleases": Sample({"al2023": "1.37.0-20261201"}, _NEW_VERSION, "1.37"),
+    "cluster.kubernetesVersions.*.addons": Sample({"kube-proxy": "v1.37.0-eksbuild.2"}, _NEW_VERSION, "1.37"),
     "cluster.existing": Sample(True),
     "cluster.zones": Sample(["us-east-1a", "us-east-1b"], _THREE),
     "cluster.systemZones": Sample(["us-east-1b"]),

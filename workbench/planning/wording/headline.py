@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from components.checks.memory.cases import Fit
 from components.plan.costs.bill import CostKind
-from components.plan.engine_versions import inexact_flags
+from components.plan.engine_versions import unchecked_versions
 from components.plan.review.review import ChangeKind, Review
 from components.plan.review.snapshot import ServedModel
 
@@ -39,7 +39,7 @@ def headline(review: Review) -> str:
         _restarts(review),
         _fit(review),
         startup_risks(review),
-        inexact_flags(head.findings),
+        *unchecked_versions(head.findings),
         _cost(review),
     )
     return f"{head.stack}: {', '.join(filter(None, parts))}"

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from components.checks.memory.cases import Fit
 from components.plan.costs.bill import HOURS_PER_MONTH
-from components.plan.engine_versions import inexact_flags
+from components.plan.engine_versions import unchecked_versions
 from components.plan.review.review import Review
 from components.plan.review.snapshot import ServedModel
 from components.plan.review.speeds import SOURCE as SPEEDS
@@ -38,7 +38,7 @@ def verdict(review: Review) -> str:
         *_changed_gpus(review),
         _fit(review),
         startup_risks(review),
-        inexact_flags(review.head.findings),
+        *unchecked_versions(review.head.findings),
         _cost(review),
         finding_counts(review),
     )
@@ -47,8 +47,8 @@ def verdict(review: Review) -> str:
 def unchanged_summary(review: Review) -> str:
     """Summarize memory fit, cost and findings of an unchanged plan."""
     models = _fit(review) or pluralize(len(review.head.models), "model")
-    inexact = inexact_flags(review.head.findings)
-    return _sentence(models, startup_risks(review), inexact, _cost(review), finding_counts(review))
+    unchecked = unchecked_versions(review.head.findings)
+    return _sentence(models, startup_risks(review), *unchecked, _cost(review), finding_counts(review))
 
 
 def _sentence(*parts: str) -> str:

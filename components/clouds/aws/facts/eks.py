@@ -25,14 +25,18 @@ class EksVersion:
     Attributes:
         standard_until: Day on which EKS upgrades the control plane, or from which it costs more if the cluster's
             upgrade policy is extended; None if no source states it.
-        extended_until: Day on which EKS upgrades the control plane regardless of the policy.
-        karpenter: Lowest Karpenter version that works with it.
+        extended_until: Day on which EKS upgrades the control plane regardless of the policy; None likewise.
+        karpenter: Lowest Karpenter version that works with it; empty if no source states it.
+        images: Releases of node images, by image, that settings pin because ``releases.yaml`` has none.
+        addons: Versions of EKS add-ons, by name, likewise.
     """
 
     version: str
     standard_until: datetime.date | None
     extended_until: datetime.date | None
-    karpenter: str
+    karpenter: str = ""
+    images: Mapping[str, str] = field(default_factory=dict)
+    addons: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

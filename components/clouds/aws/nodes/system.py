@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from ....contract.problems import MOST_HINTS
 from ....fleet.instances import instance
-from ....fleet.nodes.fit import nearest_types
+from ....fleet.nodes.fit import DESCRIBED_TYPES, nearest_types
 from ..facts.eks import limits
 from ..words import NodeImage
 
@@ -18,7 +18,10 @@ def system_problems(types: Sequence[str], count: int, image: str, most: int | No
     for number, name in enumerate(types):
         if instance(name) is None:
             hint = nearest_types(name) if number < MOST_HINTS else ""
-            yield "system_instance_types", f"unknown instance type {name!r}{hint}"
+            yield (
+                "system_instance_types",
+                f"unknown instance type {name!r}{hint or '; check its name'}; {DESCRIBED_TYPES}",
+            )
     known = [node for node in map(instance, types) if node]
     if len({node.arch for node in known}) > 1:
         archs = ", ".join(f"{node.name} is {node.arch}" for node in known)

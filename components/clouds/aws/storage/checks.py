@@ -1,15 +1,21 @@
 """Checks of nodes against the storage of weights."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from decimal import Decimal
 
 from ....contract.findings.ids import RuleId
 from ....contract.problems import Problem, Severity
 from ....fleet.nodes.availability import runs_on
+from ....fleet.nodes.fit import amount_needed, amount_of
+from ....fleet.nodes.groups import DAEMON_PODS, lands_on, offered_by, room_for
 from ....fleet.objects import Object
 from ....fleet.rendered import Fleet
 from ....fleet.workloads import Workload
 from ..nodes.plan import NodeEnvironment, NodeGroupPlan
 from ..words import Provisioner
+
+_MOUNTPOINT_BYTES = Decimal(512 * 2**20)
+"""Memory below which Mountpoint does not limit itself."""
 
 
 def check_cache_zone(groups: Iterable[NodeGroupPlan], zone: str | None, file: str) -> Iterator[Problem]:
@@ -76,6 +82,64 @@ def check_volume_zones(
             f"[{group.zones[0]}], provisioner: karpenter, or a cache that all zones share (modelCache.efs)"
         )
         yield item.source.problem("spec", reason, Severity.WARNING, rule=RuleId.STORAGE_ZONAL)
+
+
+def check_mount_room(
+    fleet: Fleet, groups: Sequence[NodeGroupPlan], environment: NodeEnvironment, buckets: Collection[str]
+) -> Iterator[Problem]:
+    """Warn about pods that leave no room on their node for the pods that mount buckets.
+
+    The driver starts a Mountpoint pod per volume on the node after the pod is scheduled there. It requests no memory
+    (awslabs/mountpoint-s3-csi-driver 57c6bed, pkg/podmounter/mppod/creator.go; docs/CONFIGURATION.md advises against
+    requests, issue 543) but needs at least 512 MiB (awslabs/mountpoint-s3, MINIMUM_MEM_LIMIT), and it preempts no
+    pod (the driver's PriorityClass mount-s3-critical; issue 778: "Too many pods").
+
+    Args:
+        fleet: The rendered fleet.
+        groups: Its node groups.
+        environment: Node settings.
+        buckets: Claims whose volumes are buckets.
+    """
+    for item, workload in fleet.workloads:
+        mounts = sorted({*_mounted(workload)}.intersection(buckets))
+        found = (_lacking(workload, group, environment, len(mounts)) for group in groups if mounts)
+        lacks = next(filter(None, found), "")
+        if lacks:
+            reason = (
+                f"{workload.kind} {workload.name} mounts {', '.join(mounts)}, and on each node the driver starts a "
+                f"pod of Mountpoint for each bucket, which requests nothing and is counted by no scheduler: {lacks}"
+            )
+            yield item.source.problem("spec", reason, Severity.WARNING, rule=RuleId.STORAGE_MOUNT_ROOM)
+
+
+def _lacking(workload: Workload, group: NodeGroupPlan, environment: NodeEnvironment, mounts: int) -> str:
+    """Return what nodes lack for Mountpoint beside as many pods of a workload as they take; empty if nothing."""
+    node = group.node.name
+    offered = offered_by(node, efa=bool(group.interfaces), pods=group.demand.pods)
+    for demand in workload.pods:
+        here = (
+            lands_on(each, group.demand.labels, group.demand.capacity, environment.nodes) for each in demand.choices
+        )
+        count = room_for({**demand.requests, "pods": Decimal(1)}, offered) if any(here) else 0
+        if not count:
+            continue  # ``fit`` reports pods that are too large
+        requested = count * demand.requests.get("memory", Decimal(0))
+        left, needed = offered["memory"] - requested, mounts * _MOUNTPOINT_BYTES
+        if left < needed:
+            most = amount_of("memory", (offered["memory"] - needed) / count)
+            return (
+                f"{node} has {amount_of('memory', left)} left beside the {amount_needed('memory', requested)} that "
+                f"{count} of its pods request, and Mountpoint needs at least 512 MiB per bucket. Without, it is "
+                f"killed, and pods lose the mount. Request at most {most} "
+                "for each pod, or use an instance type with more memory"
+            )
+        if offered["pods"] - count < mounts + DAEMON_PODS:
+            return (
+                f"{node} takes {offered['pods']} pods, and beside {count} of these and about {DAEMON_PODS} of "
+                "DaemonSets it takes none, so that Mountpoint stays Pending, and pods wait for their volumes. Use an "
+                "instance type that takes more pods, or prefix delegation"
+            )
+    return ""
 
 
 def _mounted(workload: Workload) -> Iterator[str]:

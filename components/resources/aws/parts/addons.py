@@ -38,9 +38,16 @@ def required_addons(requested: Mapping[str, str], *, ipv6_egress: bool = False) 
     return required
 
 
-def version_of(name: str, requested: Mapping[str, str], kubernetes: str) -> str:
-    """Return the version of an add-on; empty where EKS chooses, ``MOST_RECENT`` where it must be looked up."""
-    version = requested.get(name, "") or addon_release(name, kubernetes)
+def version_of(name: str, requested: Mapping[str, str], kubernetes: str, described: Mapping[str, str]) -> str:
+    """Return the version of an add-on; empty where EKS chooses, ``MOST_RECENT`` where it must be looked up.
+
+    Args:
+        name: The add-on.
+        requested: Versions of add-ons, by name.
+        kubernetes: Kubernetes version of the cluster.
+        described: Versions by name for a Kubernetes version that the tables do not have.
+    """
+    version = requested.get(name, "") or addon_release(name, kubernetes) or described.get(name, "")
     return "" if version == EKS_DEFAULT else version
 
 
