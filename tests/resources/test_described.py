@@ -24,7 +24,7 @@ from tests.resources.aws.node_arguments import CLUSTER, PLACE
 NAME, SYSTEM = "g99.2xlarge", "m99.large"
 GPU = {"name": "A10G", "count": 1, "memory_gib": 24}
 TYPES: dict[str, Any] = {NAME: {"vcpu": 8, "memory_gib": 32, "accelerator": GPU}}
-FLAVOR = {"name": "new", "limits": {"nvidia.com/gpu": "1"}, "params": {"INSTANCE-TYPE": NAME}}
+FLAVOR: Any = {"name": "new", "limits": {"nvidia.com/gpu": "1"}, "params": {"INSTANCE-TYPE": NAME}}
 NODES = {"flavors": [FLAVOR], "types": {NAME: {"ami_id": "ami-0123456789abcdef0"}}}
 SELECTED = {"node.kubernetes.io/instance-type": NAME}
 POD = {
@@ -38,7 +38,7 @@ POD = {
         }
     ],
 }
-Program = Callable[..., object]
+Program = Callable[..., None]
 
 
 def groups(**args: Any) -> None:
@@ -55,7 +55,7 @@ def simulated(**args: Any) -> None:
 
 
 def playground(**args: Any) -> None:
-    model = OpenModel("qwen", {"family_name": "qwen2", "model_id": "Qwen/Qwen2-0.5B", "flavors": [FLAVOR]})  # type: ignore[typeddict-item]
+    model = OpenModel("qwen", {"family_name": "qwen2", "model_id": "Qwen/Qwen2-0.5B", "flavors": [FLAVOR]})
     Playground("chat", {"model": model.manifest, **args})  # type: ignore[typeddict-item]
 
 

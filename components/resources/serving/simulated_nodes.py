@@ -53,10 +53,9 @@ class SimulatedNodes(pulumi.ComponentResource):
             InvalidArguments: flavors or models are invalid; every problem is listed.
         """
         args = checked_args(name, args, SimulatedNodesArgs)
-        keys = ("namespace", "service_levels", "instance_types")
-        options, types, wrong = read_options(
-            {"namespace": "default", **{key: args[key] for key in keys if args.get(key) is not None}}
-        )
+        used = ("namespace", "service_levels", "instance_types")
+        values = {key: value for key, value in args.items() if key in used and value is not None}
+        options, types, wrong = read_options({"namespace": "default", **values})
         if wrong:
             raise_errors(
                 Problem(file=name, path=field_path(fault.path), reason=fault.reason, rule=RuleId.SETTINGS)

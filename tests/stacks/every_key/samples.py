@@ -264,7 +264,9 @@ SAMPLES: dict[str, Sample] = {
     "network.privateSubnets": Sample({"us-east-1a": "subnet-a", "us-east-1b": "subnet-c"}, _VPC),
     "network.publicSubnets": Sample({"us-east-1a": "subnet-p"}, _VPC),
     "cluster.version": Sample("1.34"),
-    "cluster.kubernetesVersions.*.standardUntil": Sample("2026-12-01", _NEW_VERSION, "1.37"),
+    "cluster.kubernetesVersions.*.standardUntil": Sample(
+        "2026-12-01", _NEW_VERSION, "1.37", word="ends on 2026-12-01"
+    ),
     "cluster.kubernetesVersions.*.extendedUntil": Sample(
         "2027-12-01", _NEW_VERSION, "1.37", word="support ends on 2027-12-01"
     ),
