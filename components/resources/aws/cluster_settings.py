@@ -55,7 +55,8 @@ class VersionSettings(Section):
         """Return them as the tables state those of other versions."""
         days = [day and datetime.date.fromisoformat(day) for day in (self.standard_until, self.extended_until)]
         standard, extended = (day or None for day in days)
-        return EksVersion(version, standard, extended, images={**self.ami_releases}, addons=self.addons)
+        images = {str(image): release for image, release in self.ami_releases.items()}
+        return EksVersion(version, standard, extended, images=images, addons=self.addons)
 
 
 def _unknown_to_tables(described: dict[str, VersionSettings]) -> dict[str, VersionSettings]:
