@@ -17,7 +17,9 @@ class CloudFacts:
     """Facts about one cloud.
 
     Attributes:
-        instances: Its instance types.
+        instances: Its instance types; all that have accelerators are among them.
+        general: Further types, without accelerators, by name. A mapping that builds each when it is asked for keeps
+            short commands short.
         fabrics: Display names of its fast network interfaces, by extended resource.
         accelerators: Extended resources of its accelerators, or of parts of them, besides those of the instances.
         label_domains: Domains of labels that the cloud, or its node provisioner, sets on nodes.
@@ -29,6 +31,7 @@ class CloudFacts:
     """
 
     instances: Iterable[Instance]
+    general: Mapping[str, Instance] = field(default_factory=dict)
     fabrics: Mapping[str, str] = field(default_factory=dict)
     accelerators: tuple[str, ...] = ()
     label_domains: tuple[str, ...] = ()

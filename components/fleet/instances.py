@@ -122,7 +122,10 @@ def offered_instances() -> Mapping[str, Instance]:
 
 def instance(name: str) -> Instance | None:
     """Return an instance type by name; None if it is unknown."""
-    return instances().get(name) or _BESIDE.get().get(name)
+    for table in _tables():
+        if name in table:
+            return table[name]
+    return _BESIDE.get().get(name)
 
 
 @cleared_with_clouds
@@ -130,27 +133,45 @@ def instance(name: str) -> Instance | None:
 def instances() -> Mapping[str, Instance]:
     """Return all known instance types by name.
 
+    These are more than a thousand. What needs one, or those with accelerators, asks for that.
+
     Raises:
         ValueError: Two clouds have an instance type of the same name, which manifests could not tell apart.
     """
-    by_name: dict[str, Instance] = {}
+    return MappingProxyType({name: node for table in _tables() for name, node in table.items()})
+
+
+@cleared_with_clouds
+@functools.cache
+def accelerated_instances() -> tuple[Instance, ...]:
+    """Return the known instance types with accelerators."""
+    return tuple(node for facts in clouds().values() for node in facts.instances if node.accelerators)
+
+
+@cleared_with_clouds
+@functools.cache
+def _tables() -> tuple[Mapping[str, Instance], ...]:
+    """Return the tables of all clouds, by the names of their types; see :func:`instances`."""
+    tables: list[Mapping[str, Instance]] = []
     clouds_of: dict[str, str] = {}
     for cloud, facts in clouds().items():
-        for node in facts.instances:
-            if node.name in by_name:
+        own = {node.name: node for node in facts.instances}
+        for name in (*own, *facts.general):
+            if name in clouds_of:
                 raise ValueError(
-                    f"instance type {node.name!r} is in the tables of both {clouds_of[node.name]!r} and {cloud!r}; "
+                    f"instance type {name!r} is in the tables of both {clouds_of[name]!r} and {cloud!r}; "
                     "the names of instance types must differ over all clouds"
                 )
-            by_name[node.name], clouds_of[node.name] = node, cloud
-    return MappingProxyType(by_name)
+            clouds_of[name] = cloud
+        tables += [own, facts.general]
+    return tuple(tables)
 
 
 @cleared_with_clouds
 @functools.cache
 def accelerator_resources() -> frozenset[str]:
     """Return the extended resources of accelerators, of vendors and of clouds."""
-    known = {node.accelerator_resource for node in instances().values() if node.accelerator_resource}
+    known = {node.accelerator_resource for node in accelerated_instances() if node.accelerator_resource}
     others = (name for facts in clouds().values() for name in facts.accelerators)
     return frozenset((*VENDOR_RESOURCES.values(), *known, *others))
 

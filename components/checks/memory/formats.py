@@ -16,7 +16,7 @@ from ...engines.registry import engines
 from ...engines.scripts.commands import engine_line
 from ...engines.settings import Setting
 from ...engines.versions import VersionSpan
-from ...fleet.instances import Instance, instances
+from ...fleet.instances import Instance, accelerated_instances
 from ...fleet.nodes.groups import takes
 from ...fleet.origins import Reporter
 from ...fleet.rendered import Fleet
@@ -201,7 +201,7 @@ def setting_step(server: Server, setting: Setting, value: str) -> str:
 def _types_that_compute(case: MemoryCase, workload: Workload) -> tuple[str, ...]:
     """Return the instance types on which nothing else has to change, cheapest first."""
     prices: dict[str, Decimal] = {}
-    for node in instances().values():
+    for node in accelerated_instances():
         able = capability_of(node)
         if node.usd_per_hour is None or able is None or not is_computed(case.formats, able):
             continue

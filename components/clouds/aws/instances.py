@@ -41,9 +41,26 @@ _RESERVED_CPU = (
 )
 
 
-def instance_types() -> Iterator[Instance]:
-    yield from _accelerated()
-    yield from _general()
+class GeneralTypes(Mapping[str, Instance]):
+    """The types without accelerators by name. Each is built when it is asked for, because most never are."""
+
+    def __init__(self) -> None:
+        header, *lines = _text("general_instances.csv").splitlines()
+        self._columns = header.split(",")
+        self._lines = {line.partition(",")[0]: line for line in lines}
+        self._built: dict[str, Instance] = {}
+
+    def __getitem__(self, name: str) -> Instance:
+        if name not in self._built:
+            row = dict(zip(self._columns, self._lines[name].split(","), strict=True))
+            self._built[name] = _instance(row, is_suggested=name.partition(".")[0] in SUGGESTED_FAMILIES)
+        return self._built[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
 
 
 def described_type(described: DescribedType) -> Instance:
@@ -83,9 +100,9 @@ def _resource(manufacturer: str) -> str | None:
     return NEURON_RESOURCE if manufacturer == "AWS" else VENDOR_RESOURCES.get(manufacturer)
 
 
-def _accelerated() -> Iterator[Instance]:
+def accelerated_types() -> Iterator[Instance]:
     products = load_table(__package__, "products.yaml")
-    for row in _rows("accelerated_instances.csv"):
+    for row in csv.DictReader(_text("accelerated_instances.csv").splitlines()):
         family = row["instance_type"].partition(".")[0]
         accelerators, manufacturer = int(row["accelerator_count"]), row["manufacturer"]
         yield _instance(
@@ -97,11 +114,6 @@ def _accelerated() -> Iterator[Instance]:
             product=products.get(family, ""),
             accelerator_resource=_resource(manufacturer),
         )
-
-
-def _general() -> Iterator[Instance]:
-    for row in _rows("general_instances.csv"):
-        yield _instance(row, is_suggested=row["instance_type"].partition(".")[0] in SUGGESTED_FAMILIES)
 
 
 def _instance(row: Mapping[str, str], **further: Any) -> Instance:  # noqa: ANN401
@@ -127,9 +139,8 @@ def _instance(row: Mapping[str, str], **further: Any) -> Instance:  # noqa: ANN4
     )
 
 
-def _rows(file: str) -> Iterator[dict[str, str]]:
-    text = files(__package__).joinpath(file).read_text(encoding="utf-8")
-    return iter(csv.DictReader(text.splitlines()))
+def _text(file: str) -> str:
+    return files(__package__).joinpath(file).read_text(encoding="utf-8")
 
 
 @functools.cache

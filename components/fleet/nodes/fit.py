@@ -9,7 +9,7 @@ from ...contract.findings.ids import RuleId
 from ...contract.problems import Problem, Severity, nearest_names
 from ...contract.quantity import GIB
 from ..demand import INSTANCE_TYPE_LABEL, NodeChoice, PodDemand
-from ..instances import Instance, fabrics, instance, instances
+from ..instances import Instance, accelerated_instances, fabrics, instance, instances
 from ..origins import Origin, Reporter
 from ..rendered import Fleet
 from .groups import allocatable, takes, wants_efa
@@ -135,9 +135,8 @@ def _types_with(name: str) -> str:
         return ""
     wanted, size = _plain(match["name"]), Decimal(match["size"] or 0)
     by_name: dict[str, list[Instance]] = {}
-    for node in instances().values():
-        if node.accelerators:
-            by_name.setdefault(_plain(node.accelerator), []).append(node)
+    for node in accelerated_instances():
+        by_name.setdefault(_plain(node.accelerator), []).append(node)
     if wanted not in by_name:
         # A10 stands for A10G, but not for A100.
         longer = [key for key in by_name if len(wanted) > 1 and key.startswith(wanted) and key[len(wanted)].isalpha()]
@@ -189,14 +188,14 @@ def _other_device(key: str, type_name: str, demand: PodDemand, node: Instance) -
     if _some_type_has(key, demand):
         return f"choose another {type_name}"
     instead = f"request {node.accelerator_resource}" if node.accelerator_resource else "request none"
-    if any(each.accelerator_resource == key for each in instances().values()):
+    if any(each.accelerator_resource == key for each in accelerated_instances()):
         return f"no instance type has what the pod requests; {instead}, or request less"
     return f"no instance type has {key}; {instead}"
 
 
 def _some_type_has(key: str, demand: PodDemand) -> bool:
     """Return whether a pod fits a type with accelerators of a kind."""
-    return any(node.accelerator_resource == key and takes(node, demand.requests) for node in instances().values())
+    return any(node.accelerator_resource == key and takes(node, demand.requests) for node in accelerated_instances())
 
 
 def _type_with_interfaces(resource: str, amount: Decimal, demand: PodDemand) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...contract.tables import load_table
 from ...fleet.clouds import cleared_with_clouds
-from ...fleet.instances import Instance, instances
+from ...fleet.instances import Instance, accelerated_instances, instance
 from ...fleet.levels import Accelerator, ServiceLevels
 
 _SEVERAL = re.compile(r"([1-9][0-9]?)x(.+)", re.IGNORECASE)
@@ -51,7 +51,7 @@ class KnownAccelerator:
     @property
     def types(self) -> tuple[Instance, ...]:
         """The instance types that have it."""
-        return tuple(node for node in instances().values() if self.is_on(node))
+        return tuple(node for node in accelerated_instances() if self.is_on(node))
 
     def product(self, node: Instance | None) -> str:
         """Return the product label of its nodes; empty if unknown.
@@ -71,7 +71,7 @@ class KnownAccelerator:
         if not priced:
             return None
         _, _, name = min(priced)
-        return instances()[name]
+        return instance(name)
 
 
 def known_accelerator(name: str) -> KnownAccelerator | None:

@@ -10,7 +10,7 @@ from ....engines.formats.faults import is_computed
 from ....engines.memory.rows import Device, memory_of
 from ....engines.registry import engines
 from ....fleet.clouds import cleared_with_clouds
-from ....fleet.instances import Instance, instances
+from ....fleet.instances import Instance, accelerated_instances
 from ..cases import CheaperType, MemoryCase, Parallel
 from .devices import capability, maker_of
 from .refusals import allowed_degrees
@@ -54,8 +54,8 @@ def _cheapest(
 def _offers(maker: str) -> tuple[_Offer, ...]:
     """Return price, number of instances and instance type of a manufacturer's accelerators, cheapest first."""
     offers: list[_Offer] = []
-    for node in instances().values():
-        if node.manufacturer != maker or not node.accelerators or node.usd_per_hour is None:
+    for node in accelerated_instances():
+        if node.manufacturer != maker or node.usd_per_hour is None:
             continue
         offers += [(node.usd_per_hour * count, count, node) for count in _COUNTS]
     # At equal prices, fewer instances come first; names make the order reproducible.

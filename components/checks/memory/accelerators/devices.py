@@ -8,7 +8,7 @@ from typing import Any
 from ....contract.quantity import GIB
 from ....contract.tables import load_table
 from ....fleet.clouds import cleared_with_clouds
-from ....fleet.instances import instances
+from ....fleet.instances import accelerated_instances
 
 
 def visible_bytes(name: str, size: int) -> int:
@@ -33,7 +33,7 @@ def capability(name: str, size: int) -> Decimal | None:
 @functools.lru_cache(maxsize=1024)
 def maker_of(name: str) -> str:
     """Return the manufacturer of an accelerator; empty if no instance type has it."""
-    return next((node.manufacturer for node in instances().values() if node.accelerator == name), "")
+    return next((node.manufacturer for node in accelerated_instances() if node.accelerator == name), "")
 
 
 def _row(name: str, size: int) -> Mapping[str, Any]:
