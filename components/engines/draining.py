@@ -22,7 +22,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..contract.texts.harmless import is_plain
 from .command_line import CommandLine
 from .flags.tables import flags_of
 from .metrics import PROMETHEUS, engine_metrics
@@ -141,6 +140,9 @@ def is_hook_script(text: str) -> bool:
     place = _PLACE.search(text)
     if bound is None or place is None:
         return False
+    # Reports alone need what is harmless, and few scripts come this far.
+    from ..contract.texts.harmless import is_plain
+
     if not is_plain(place["path"] or "/"):
         return False
     host, port = place["leader"] or "", int(place["port"] or place["own_port"])

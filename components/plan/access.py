@@ -12,7 +12,6 @@ from ..checks.hardening.settings import Hardening
 from ..checks.hardening.words import PodSecurity, Priority
 from ..contract.findings.ids import RuleId
 from ..contract.problems import Problem, Severity, errors
-from ..contract.texts.outputs import shell_line
 from ..fleet.load_balancers import LoadBalancers
 from ..fleet.objects import Object, is_balanced
 from ..fleet.rendered import Fleet
@@ -127,6 +126,8 @@ def _rollouts(fleet: Fleet, door: FrontDoorPlan, environment: Environment) -> It
         if not (labels_envoy if name == ENVOY_NAMESPACE else is_created(name))
     )
     if unlabelled and environment.cluster:
+        from ..contract.texts.outputs import shell_line
+
         key, value = next(iter(balancers.readiness_gates.items()))
         command = shell_line(["kubectl", "label", "namespace", *unlabelled, f"{key}={value}"])
         reason = (

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from ..contract.findings.annotations import without_ignore_annotations
 from ..contract.findings.ids import RuleId
-from ..contract.foreign import owner_of
 from ..contract.load import OtherObject
 from ..contract.names import is_dns1123_label
 from ..contract.problems import Problem, Severity
@@ -50,6 +49,8 @@ class Passed(NamedTuple):
 def refused(others: Iterable[OtherObject]) -> Iterator[Problem]:
     """Reject objects of other APIs, and name the setting that allows them."""
     for other in others:
+        from ..contract.foreign import owner_of
+
         kind = str(other.value["kind"])
         namesakes = kinds().all_named(kind)
         instead = f" ({kind} is {namesakes[-1].title} here)" if namesakes else ""

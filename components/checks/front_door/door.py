@@ -10,7 +10,6 @@ from ...fleet.endpoints import Endpoint
 from ...fleet.objects import BALANCED, Object, is_core_service, tcp_ports
 from ...fleet.rendered import Fleet
 from .balancers import Balancing, balanced_spec, check_ranges
-from .engine_keys import check_engine_keys
 from .losses import lost_without_gateway
 from .models import Models, by_model, place_of
 from .rollout_checks import check_rollout
@@ -120,6 +119,7 @@ def front_door(
     problems = [*check_door(door, file, balancers), *check_ranges(door, file), *check_rollout(door, file, balancers)]
     models = by_model(fleet)
     if door.expose == Exposure.GATEWAY:
+        from .engine_keys import check_engine_keys
         from .routes import check_models
 
         problems += check_models(models)

@@ -12,7 +12,6 @@ from ...contract.problems import Problem, Severity
 from ...engines.command_line import CommandLine
 from ...engines.registry import Engine, engines
 from ...engines.scripts.commands import assigned_variables, engine_line
-from ...engines.serving import serving_line
 from ...engines.settings import Setting
 from ...fleet.objects import Object, key_of
 from ...fleet.rendered import Fleet
@@ -34,6 +33,9 @@ def check_engine_keys(fleet: Fleet, door: Door, others: Iterable[Object] = ()) -
     """
     if door.expose != Exposure.GATEWAY or door.auth.kind == AuthKind.NONE:
         return
+    # It recognizes engines by their traces in images and scripts, which nothing else of a plan needs.
+    from ...engines.serving import serving_line
+
     reached = frozenset[tuple[str, str]]().union(*(endpoint.backend_keys for _, endpoint in fleet.endpoints))
     keys = {key_of(body): _keys(body) for body in others if body["kind"] in _SOURCES.values()}
     for _, workload in fleet.workloads:

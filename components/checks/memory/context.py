@@ -10,7 +10,6 @@ from ...engines.memory_settings.positions import is_scaled, scaled_context
 from ...engines.memory_settings.table import memory_settings_table
 from ...engines.registry import engines
 from ...engines.scripts.commands import engine_line
-from ...engines.served.behavior import server_behavior
 from ...engines.settings import Setting
 from .formats import setting_step
 from .shapes import Shape
@@ -92,6 +91,9 @@ def check_inputs(judged: Iterable[WorkloadVerdict], shapes: KnownShapes) -> Iter
         batch = settings.batch_tokens or table.whole_inputs.tokens
         if isinstance(shape, str) or shape.estimate or (shape.max_context or 0) <= batch:
             continue
+        # Few engines read an input as a whole.
+        from ...engines.served.behavior import server_behavior
+
         if server_behavior(container, line).truncates:
             continue
         step = setting_step(workload.server, Setting.BATCH_TOKENS, str(shape.max_context))

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from ...contract.findings.ids import RuleId
 from ...contract.load import LoadedResource
 from ...contract.problems import Problem, Severity, field_path
-from .misspelling import misspelled
 from .verdicts import WorkloadVerdict
 
 _MOST_VALUES = 100_000
@@ -27,6 +26,9 @@ def check_names(judged: Iterable[WorkloadVerdict], resources: Iterable[LoadedRes
             name = candidate if candidate.startswith("http") else candidate.rpartition("://")[2]
             if "/" not in name and has_sources:
                 continue  # the last part of a path, a bucket or a volume, which needs no owner
+            # Most models are in the catalog.
+            from .misspelling import misspelled
+
             near = misspelled(name)
             if not near:
                 continue

@@ -13,7 +13,6 @@ from ...fleet.rendered import Fleet, Rendered
 from ...fleet.workloads import Workload, by_set
 from .arithmetic import judge
 from .cases import Fit, MemoryVerdict
-from .misspelling import misspelled
 from .wording import gib, in_gib
 from .workloads.cases import (
     Placement,
@@ -68,8 +67,11 @@ class WorkloadVerdict:
         per_accelerator = " each" if self.accelerators > 1 else ""
         shape = verdict.asked.shape if verdict.asked else None
         estimated = ", an estimate" if shape and shape.estimate else ""
-        if estimated and shape and (near := misspelled(shape.name)):
-            estimated += f" (unknown model {shape.name!r}; did you mean {near!r}?)"
+        if shape and shape.estimate:
+            from .misspelling import misspelled
+
+            if near := misspelled(shape.name):
+                estimated += f" (unknown model {shape.name!r}; did you mean {near!r}?)"
         size = f"{in_gib(verdict.needed)} of {gib(verdict.usable)}{per_accelerator}"
         return f"{verdict.fit}: {size} on {self.instance_type}{estimated}"
 

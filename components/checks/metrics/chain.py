@@ -1,7 +1,7 @@
 """The metric chain of an autoscaler: scraping, adapter rules or ScaledObjects, and checks of each link."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -11,10 +11,9 @@ from ...fleet.objects import Object
 from ...fleet.rendered import Fleet, Rendered
 from ...fleet.workloads import by_set
 from .checks import check_first_requests, check_scaler
-from .keda import check_triggers, reads_prometheus, scaled_object
 from .monitors import pod_monitor, unmonitored, unscrapable, unscraped_target
 from .rules import adapter_rules
-from .uses import ScrapeTarget, scalers_of, scrape_targets
+from .uses import Scaler, ScrapeTarget, scalers_of, scrape_targets
 from .words import Adapter, Scrape
 
 PROMETHEUS = "prometheus"
@@ -90,7 +89,7 @@ def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS, passed: tupl
     targets = scrape_targets(fleet)
     unscraped = scrape_targets(Fleet(passed, ()))
     scalers = scalers_of(fleet, (*targets, *unscraped))
-    with_prometheus = [scaler for scaler in scalers if reads_prometheus(scaler)]
+    with_prometheus = _readers_of_prometheus(scalers)
     read = {id(scaler.target.workload) for scaler in with_prometheus}
     monitors, problems, notes = _monitors(targets, read, settings)
 
@@ -102,8 +101,8 @@ def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS, passed: tupl
 
     for scaler in scalers:
         problems += check_scaler(scaler, (*targets, *unscraped), settings.adapter)
-    for scaler in scaled:
-        problems += check_triggers(scaler)
+    scaled_objects, unscalable = _scaled_objects(scaled, settings)
+    problems += unscalable
     problems += [unscraped_target(scaler) for scaler in with_prometheus if scaler.target in unscraped]
     # Last, because it leaves out autoscalers that can never scale up again, which are reported already.
     problems += check_first_requests(fleet, problems, scalers)
@@ -113,11 +112,29 @@ def metric_chain(fleet: Fleet, settings: MetricSettings = DEFAULTS, passed: tupl
     return MetricChain(
         monitors=tuple(monitors),
         adapter_rules=adapter_rules(uses, settings.window),
-        scaled_objects=tuple(scaled_object(scaler, settings.prometheus, settings.window) for scaler in scaled),
+        scaled_objects=scaled_objects,
         problems=tuple(sorted(problems, key=lambda problem: problem.sort_key)),
         needs={PROMETHEUS: tuple(dict.fromkeys(scaler.item.title for scaler in with_prometheus))},
         left_out=tuple(note for note in notes if (note.owner, note.path) not in known),
     )
+
+
+def _readers_of_prometheus(scalers: Sequence[Scaler]) -> list[Scaler]:
+    if not scalers:
+        return []
+    from .keda import reads_prometheus
+
+    return [scaler for scaler in scalers if reads_prometheus(scaler)]
+
+
+def _scaled_objects(scaled: Sequence[Scaler], settings: MetricSettings) -> tuple[tuple[Object, ...], list[Problem]]:
+    """Return the ScaledObjects in place of autoscalers, and what these cannot express."""
+    if not scaled:
+        return (), []
+    from .keda import check_triggers, scaled_object
+
+    objects = tuple(scaled_object(scaler, settings.prometheus, settings.window) for scaler in scaled)
+    return objects, [problem for scaler in scaled for problem in check_triggers(scaler)]
 
 
 def with_scaled_objects(fleet: Fleet, chain: MetricChain) -> Fleet:

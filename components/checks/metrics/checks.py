@@ -16,7 +16,6 @@ from ...fleet.demand import accelerated_nodes
 from ...fleet.objects import Object
 from ...fleet.rendered import Fleet
 from .names import check_names
-from .scaled_objects import check_queries, wakes_from_zero
 from .uses import MetricUse, Scaler, ScrapeTarget
 from .words import Adapter
 
@@ -42,6 +41,9 @@ def check_scaler(scaler: Scaler, targets: Sequence[ScrapeTarget], adapter: Adapt
             yield use.problem("", reason, severity, rule=RuleId.METRICS_ADAPTER_MISSING)
     if adapter == Adapter.KEDA and scaler.autoscaler.is_written and not scaler.autoscaler.uses_keda:
         yield from _check_served(scaler)
+    # Imported where there is an autoscaler, because it reads PromQL.
+    from .scaled_objects import check_queries
+
     yield from check_queries(scaler, targets)
     yield from _check_scale_from_zero(scaler, adapter)
 
@@ -265,6 +267,8 @@ def _check_scale_from_zero(scaler: Scaler, adapter: Adapter) -> Iterator[Problem
     written = scaler.autoscaler
     reason = ""
     if written.uses_keda:
+        from .scaled_objects import wakes_from_zero
+
         reason = "" if wakes_from_zero(scaler) else _NEVER_AGAIN.format(names="what its triggers read")
     elif not any(
         use.kind == "External" and (use.metric is None or use.metric in gateway_metrics()) for use in scaler.uses

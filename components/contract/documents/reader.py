@@ -16,7 +16,6 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from ..base import Json
 from ..texts.printable import printable
-from .faults import fault_reason
 from .positions import DocumentSpan, Lines, LocatedDocument
 from .scalars import TAGGED, Scalar, UnusableScalar, parse_plain
 
@@ -111,6 +110,8 @@ def compose(text: str, lines: Lines | None = None) -> Iterator[Node]:
         while composer.check_node():
             yield composer.get_node()
     except yaml.MarkedYAMLError as error:
+        from .faults import fault_reason
+
         mark = error.problem_mark or error.context_mark
         # An error at the end of the text is marked after trailing blank lines; report the last line with content.
         last = len(_BREAK.findall(text.rstrip())) + 1
