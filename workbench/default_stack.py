@@ -6,8 +6,8 @@ It reads texts, not YAML: a command outside a project does not pay for it.
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from .errors import WorkbenchError
 
@@ -17,11 +17,10 @@ DEFAULT_STACK = "local"
 """The stack of a command that is not told another one, where the project has it."""
 _STDIN = "-"
 _PROJECT_FILE = "Pulumi.yaml"
-_CONFIG_FOLDER = re.compile(r"""^stackConfigDir:\s*["']?([^"'#\s]+)""", re.MULTILINE)
+_CONFIG_FOLDER = r"""^stackConfigDir:\s*["']?([^"'#\s]+)"""
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenStack:
+class ChosenStack(NamedTuple):
     """The stack whose settings apply.
 
     Attributes:
@@ -91,7 +90,7 @@ def stacks_of(folder: Path) -> list[str]:
     # A project of this name, or a setting of the program.
     ours = re.compile(rf"""^name:\s*["']?{PROJECT}["']?\s*(\#.*)?$|^\s+["']?{PROJECT}:\w""", re.MULTILINE | re.ASCII)
     text = _read(folder / _PROJECT_FILE)
-    configured = _CONFIG_FOLDER.search(text)
+    configured = re.search(_CONFIG_FOLDER, text, re.MULTILINE)
     files = sorted((folder / configured[1] if configured else folder).glob("Pulumi.*.yaml"))
     if not ours.search(text):
         files = [file for file in files if ours.search(_read(file))]

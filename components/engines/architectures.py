@@ -13,8 +13,7 @@ The columns of ``architectures.yaml``, beside the engine's other tables:
 import functools
 import json
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..contract.tables import parse_table
 from .command_line import CommandLine
@@ -34,8 +33,7 @@ _ENDINGS = (
 (``_SUFFIX_TO_DEFAULTS`` of vllm/config/model.py at 0.20.0)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArchitectureSupport:
+class ArchitectureSupport(NamedTuple):
     """The releases of an engine that can run an architecture.
 
     Attributes:

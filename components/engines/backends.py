@@ -8,9 +8,8 @@ rows: a backend, by its name, and a kind of attention; with from, absent, until.
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..contract.tables import read_table
 from .command_line import CommandLine
@@ -20,8 +19,7 @@ from .settings import Setting
 from .versions import VersionSpan
 
 
-@dataclass(frozen=True, slots=True)
-class AttentionBackend:
+class AttentionBackend(NamedTuple):
     """An attention backend that a server is configured to use.
 
     Attributes:
@@ -35,10 +33,9 @@ class AttentionBackend:
 
 def chosen_backend(line: CommandLine, variables: Mapping[str, str]) -> AttentionBackend | None:
     """Return the backend that a flag or an environment variable chooses; None without one."""
-    engine = engines().get(line.engine)
-    if engine is None or not _read(engine):
+    engine, flag = engines().get(line.engine), line.value_of(Setting.ATTENTION_BACKEND)
+    if engine is None or not (flag or variables) or not _read(engine):
         return None
-    flag = line.value_of(Setting.ATTENTION_BACKEND)
     if flag:
         return AttentionBackend(flag.upper())
     variable = str(_read(engine)["variable"])

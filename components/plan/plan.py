@@ -1,7 +1,8 @@
 """The plan of an environment: rendered, sized and checked before anything is registered."""
 
+import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
@@ -65,13 +66,12 @@ from .rendering import render_fleet
 from .running import NOTHING_RUNS, RunningFleet, with_nodes, without_answered
 from .starts.budget import StartBudget
 from .starts.planned import check_starts, start_budgets
-from .timeouts.checks import check_timeouts
-from .timeouts.planned import ObjectTimeouts, planned_timeouts
 
 if TYPE_CHECKING:
     from ..fleet.cloud import NodePlan
     from .prerequisites.needed import Prerequisite
     from .scalers import WrittenScalers
+    from .timeouts.planned import ObjectTimeouts
 
 _ANYWHERE = Environment()
 
@@ -95,11 +95,11 @@ class Plan:
         cloud_groups: Node groups of the cloud; empty without one.
         verdicts: Whether each model fits its accelerators.
         starts: The cold start of each workload with accelerators, by its title.
-        timeouts: How long the provider waits for objects.
         ignored: Ignored problems with their reasons.
         scaled: The objects whose replicas an autoscaler owns: those that are created unchanged and have one that is
             written by hand, and the resources of operators.
         manifests: The manifests that were planned.
+        planned_timeouts: Returns what ``timeouts`` is. Most commands wait for no object.
     """
 
     environment: Environment
@@ -117,10 +117,15 @@ class Plan:
     cloud_groups: "tuple[NodePlan, ...]" = ()
     verdicts: tuple[WorkloadVerdict, ...] = ()
     starts: Mapping[str, StartBudget] = field(default_factory=dict)
-    timeouts: ObjectTimeouts = field(default_factory=ObjectTimeouts)
     ignored: tuple[Ignored, ...] = ()
     scaled: frozenset[Key] = frozenset()
     manifests: Manifests = field(default_factory=Manifests, repr=False, compare=False)
+    planned_timeouts: "Callable[[], ObjectTimeouts]" = field(kw_only=True, repr=False, compare=False)
+
+    @property
+    def timeouts(self) -> "ObjectTimeouts":
+        """How long the provider waits for objects."""
+        return self.planned_timeouts()
 
     @property
     def longest_grace(self) -> int:
@@ -224,8 +229,8 @@ def _planned(manifests: Manifests, environment: Environment, running: RunningFle
     problems += cloud_problems
     starts = start_budgets(fleet, memory, environment, cloud_groups)
     problems += check_starts(fleet, starts, environment)
-    timeouts = planned_timeouts(fleet, memory, environment, cloud_groups)
-    problems += check_timeouts(timeouts, cloud_groups, environment)
+    timeouts = functools.cache(partial(_planned_timeouts, fleet, memory, environment, cloud_groups))
+    problems += _check_timeouts(timeouts, cloud_groups, environment)
     # Nodes that are created for the models need the labels that every pod of the environment selects.
     policy = NodePolicy(labels=environment.options.overrides.node_selector)
     groups = tuple(group.demand for group in cloud_groups) or node_groups(fleet, policy)
@@ -263,7 +268,7 @@ def _planned(manifests: Manifests, environment: Environment, running: RunningFle
         cloud_groups=cloud_groups,
         verdicts=memory,
         starts=starts,
-        timeouts=timeouts,
+        planned_timeouts=timeouts,
         scaled=_scaled_objects(scalers, fleet),
         manifests=manifests,
     )
@@ -311,6 +316,25 @@ def _with_config_files(
     known = {**config_maps(manifests.others, environment.options.namespace), **config_maps(running.config_maps, "")}
     rendered = with_config_files(fleet.rendered, known, problems)
     return replace(fleet, rendered=rendered), with_config_files(unchanged, known, problems)
+
+
+def _planned_timeouts(
+    fleet: Fleet, memory: tuple[WorkloadVerdict, ...], environment: Environment, groups: "tuple[NodePlan, ...]"
+) -> "ObjectTimeouts":
+    from .timeouts.planned import planned_timeouts
+
+    with environment.with_types():
+        return planned_timeouts(fleet, memory, environment, groups)
+
+
+def _check_timeouts(
+    timeouts: "Callable[[], ObjectTimeouts]", groups: "tuple[NodePlan, ...]", environment: Environment
+) -> Iterable[Problem]:
+    if environment.cloud is None:
+        return ()
+    from .timeouts.checks import check_timeouts
+
+    return check_timeouts(timeouts(), groups, environment)
 
 
 def _hourly_price(environment: Environment, demand: PodDemand) -> Decimal | None:

@@ -1,11 +1,10 @@
 """Names and words of other packages that reports may show. Each command imports this module at its start."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(NamedTuple):
     """Names and words that are known to hold no secret.
 
     Attributes:
@@ -20,7 +19,7 @@ class Vocabulary:
     accepts: Callable[[str, str], bool | None] = lambda _, __: None
     most_values: Callable[[str], int | None] = lambda _: None
     is_script: Callable[[str], bool] = lambda _: False
-    words: frozenset[str] = field(default=frozenset(), repr=False)
+    words: frozenset[str] = frozenset()
 
 
 _vocabularies: list[Callable[[], Vocabulary]] = []
