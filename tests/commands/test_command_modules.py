@@ -78,8 +78,8 @@ MODELS = {
     "stacks/models/kthena-serving-gang.yaml": ("kthena", UNUSED_WITHOUT_AUTOSCALER),
 }
 """Manifests with their families, and what they do not need beside ``UNUSED``."""
-NEEDED = {"kthena": {"components.contract.texts.secrets", "components.engines.pairs", "components.performance"}}
-"""What every manifest of a family needs of ``UNUSED``: its autoscaler, its engines in pairs, and masked templates."""
+NEEDED = {"kthena": {"components.engines.pairs", "components.performance"}}
+"""What every manifest of a family needs of ``UNUSED``: its autoscaler, and its engines in pairs."""
 FAMILIES = ("kthena", "llmaz", "llmd", "llmkube")
 
 
