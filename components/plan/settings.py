@@ -31,6 +31,7 @@ from .sections.access import FrontDoorSettings, HardeningSettings
 from .sections.images import ImageCacheSettings
 from .sections.instance_types import InstanceTypes, described_types
 from .sections.levels import LevelSettings
+from .sections.pods import Labels, ObjectName, Pods
 from .sections.shapes import Read, ShapeSettings, known_shapes
 from .sections.timeouts import FleetTimeoutSettings
 
@@ -104,7 +105,7 @@ class Cache(Section):
         }
     )
 
-    claim: str | None = None
+    claim: ObjectName | None = None
     """Name of a PersistentVolumeClaim in the models' namespace; ReadWriteMany for several nodes."""
     bound: Flag = False
     """Whether to create the claim in every namespace of models, bound to the existing PersistentVolume
@@ -134,25 +135,6 @@ class Cache(Section):
         return (*cache, *(BoundClaim(name, read_only=True) for name in self.read_only_claims))
 
 
-class Pods(Section):
-    """Settings of every pod in this environment."""
-
-    tolerations: list[dict[str, Any]] = Field(default_factory=list)
-    """Tolerations to add."""
-    service_account_name: str | None = None
-    """Service account. Default: model-loader if pods read buckets, otherwise the namespace's default."""
-    image_pull_secrets: list[str] = Field(default_factory=list)
-    """Names of Secrets with registry credentials."""
-    priority_class_name: str | None = None
-    """Priority class."""
-    annotations: dict[str, str] = Field(default_factory=dict)
-    """Annotations to add."""
-    labels: dict[str, str] = Field(default_factory=dict)
-    """Labels to add."""
-    node_selector: dict[str, str] = Field(default_factory=dict)
-    """Node labels that every pod selects."""
-
-
 class Prerequisites(Section):
     """Charts to install in addition to the models."""
 
@@ -175,7 +157,7 @@ class Prerequisites(Section):
     prometheus_namespace: str | None = Field(default=None, pattern=NAMESPACE)
     """Namespace of an existing Prometheus that network policies allow to scrape the models. Default: the namespace
     in prometheusUrl."""
-    monitor_labels: dict[str, str] = Field(default_factory=dict)
+    monitor_labels: Labels = Field(default_factory=dict)
     """Labels of PodMonitors and alerts by which an existing Prometheus selects them. kube-prometheus-stack selects by
     release, the name of its Helm release, unless podMonitorSelectorNilUsesHelmValues is false. Default: none."""
     adapter_config_map: str | None = Field(default=None, pattern=ADAPTER_CONFIG_MAP)

@@ -29,6 +29,8 @@ WRONG: tuple[dict[str, Any], ...] = (
     {"simulatedNodes": "perhaps"},
     {"hardening": {"podSecurity": "none-at-all"}},
     {"pods": {"serviceAccountNamee": "a"}},
+    {"pods": {"serviceAccountName": "Not Allowed"}},
+    {"pods": {"tolerations": [{"key": "a", "effect": "Never"}]}},
     {"modelCache": {"claimm": "x"}},
     {"ignore": {"no-such-finding": "because"}},
 )

@@ -1,5 +1,6 @@
 """Settings: every mistake is reported with its full path and the YAML to write."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -94,12 +95,58 @@ def test_pod_settings_reach_the_rendering() -> None:
         ("modelCache", '{"pvc": "a"}', "unknown key"),
         ("pods", '{"serviceAccount": "a"}', "did you mean 'serviceAccountName'"),
         ("pods", "oops", "must be a YAML map"),
+        ("pods", '{"serviceAccountName": "Not Allowed"}', "must be the name of an object"),
+        ("pods", '{"priorityClassName": "High"}', "must be the name of an object"),
+        ("pods", '{"imagePullSecrets": ["a_b"]}', "pods.imagePullSecrets.0: must be the name of an object"),
+        ("pods", '{"labels": {"a key": "x"}}', "with an optional DNS prefix and '/', found 'a key'"),
+        ("pods", '{"labels": {"team": "a b"}}', "must be a label value"),
+        ("pods", '{"annotations": {"a key": "x"}}', "with an optional DNS prefix and '/', found 'a key'"),
+        ("pods", '{"nodeSelector": {"team": "a b"}}', "must be a label value"),
+        ("pods", '{"tolerations": [{"name": "gpu"}]}', "pods.tolerations.0.name: unknown field"),
+        ("pods", '{"tolerations": [{"effect": "NoSchedule"}]}', "must be Exists without a key"),
+        (
+            "pods",
+            '{"tolerations": [{"key": "a", "operator": "Is"}]}',
+            "must be one of Exists, Equal, Lt, Gt, found 'Is'",
+        ),
+        (
+            "pods",
+            '{"tolerations": [{"key": "a", "operator": "Exists", "value": "b"}]}',
+            "must be empty with operator",
+        ),
+        ("pods", '{"tolerations": [{"key": "a", "effect": "Never"}]}', "found 'Never'"),
+        (
+            "pods",
+            '{"tolerations": [{"key": "a", "tolerationSeconds": 5}]}',
+            "must be NoExecute with tolerationSeconds",
+        ),
+        ("modelCache", '{"claim": "Weights"}', "must be the name of an object"),
+        ("prerequisites", '{"monitorLabels": {"release": "a b"}}', "must be a label value"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_path(key: str, value: str, expected: str) -> None:
     text = problems(**{key: value})
     assert f"{FILE}: inference-platform:{key}" in text
     assert expected in text
+
+
+def test_what_the_api_server_accepts_in_pods_is_accepted() -> None:
+    pods = {
+        "serviceAccountName": "inference.models",
+        "priorityClassName": "high",
+        "imagePullSecrets": ["registry.example.com"],
+        "labels": {"example.com/team": "", "Team": "A_b.c"},
+        "annotations": {"Example.com/Free": "any text"},
+        "nodeSelector": {"node.kubernetes.io/instance-type": "g5.xlarge"},
+        "tolerations": [
+            {"operator": "Exists"},
+            {"key": "example.com/gpu", "value": "true", "effect": "NoSchedule"},
+            {"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5},
+        ],
+    }
+    settings = parse({**GOOD, "pods": json.dumps(pods)}, FILE)
+    assert list(settings.pods.tolerations) == pods["tolerations"]
+    assert settings.pods.labels == pods["labels"]
 
 
 def test_an_unknown_key_comes_with_the_nearest_known_one() -> None:

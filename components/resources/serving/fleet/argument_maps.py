@@ -2,8 +2,9 @@
 
 from ....plan.sections.access import FrontDoorSettings
 from ....plan.sections.images import ImageCacheSettings
+from ....plan.sections.pods import Pods
 from ....plan.sections.shapes import ShapeSettings
-from ....plan.settings import Cache, Pods, Prerequisites
+from ....plan.settings import Cache, Prerequisites
 from ..mapped_arguments import ArgumentMap, Changed, Own
 from .settings import FleetCluster, ProgramSettings
 
