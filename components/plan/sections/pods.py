@@ -67,7 +67,11 @@ def _tolerations_broken(tolerations: list[dict[str, Any]]) -> Iterator[Violation
             yield (index, "effect"), "must be NoExecute with tolerationSeconds; set it, or remove tolerationSeconds"
 
 
-ObjectName = Annotated[str, AfterValidator(_object_name)]
+ObjectName = Annotated[
+    str,
+    AfterValidator(_object_name),
+    WithJsonSchema({"type": "string", "pattern": r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$", "maxLength": 253}),
+]
 Labels = Annotated[dict[str, str], _checked(_labels_broken)]
 Annotations = Annotated[dict[str, str], _checked(_annotations_broken)]
 PodTolerations = Annotated[
