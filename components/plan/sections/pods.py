@@ -18,7 +18,7 @@ _KEY = "must be a name (letters, digits, '-', '_', '.', at most 63) with an opti
 
 def _object_name(name: str) -> str:
     if not is_dns1123_subdomain(name):
-        raise ValueError(f"must be the name of an object (lower-case letters, digits, '-', '.')")
+        raise ValueError("must be the name of an object (lower-case letters, digits, '-', '.')")
     return name
 
 
