@@ -48,6 +48,7 @@ def tracked() -> dict[str, str]:
 
 
 @needs_cli
+@pytest.mark.control_plane
 def test_the_local_stack_lives_and_ends_under_the_real_cli(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
