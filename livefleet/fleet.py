@@ -48,6 +48,9 @@ class TokenPace:
         attention: Seconds of a prompt token for each token before it.
         experts: Seconds to read all experts; 0 for dense models, or if ``alpha`` includes them.
         untouched: Share of the experts that one token does not activate.
+        eager: Seconds that a step takes longer if it computes prompts: its kernels are not launched from a graph.
+        latency: Seconds before a request is in the queue: HTTP, and passing it between processes.
+        tokenizing: Seconds that each prompt token adds to ``latency``.
         batch: Maximum number of requests in a step.
         cache_tokens: Maximum tokens in the KV cache, prompts and answers; None for no limit.
         chunk: Maximum prompt tokens computed in a step.
@@ -64,6 +67,13 @@ class TokenPace:
     attention: float = 0.0
     experts: float = 0.0
     untouched: float = 1.0
+    eager: float = 0.0
+    latency: float = 0.0
+    tokenizing: float = 0.0
+
+    def before_queue(self, prompt: int) -> float:
+        """Return the seconds between the arrival of a request and its place in the queue."""
+        return self.latency + self.tokenizing * prompt
 
     def step(self, requests: int, cached: float = 0.0, prompts: int = 0) -> float:
         """Return the seconds of a step, without the time to compute prompts.
@@ -74,7 +84,8 @@ class TokenPace:
             prompts: Prompt tokens computed in the step; they activate experts, too.
         """
         experts = self.experts * (1 - self.untouched ** (requests + prompts)) if self.experts else 0.0
-        return self.alpha + self.beta * requests + self.cached * cached + experts
+        eager = self.eager if prompts else 0.0
+        return self.alpha + self.beta * requests + self.cached * cached + experts + eager
 
     def prompt(self, tokens: int, before: int = 0) -> float:
         """Return the seconds to compute prompt tokens, after ``before`` tokens of the same prompt.

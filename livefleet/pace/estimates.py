@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from components.checks.memory.accelerators.choices import on_instance
-from components.checks.memory.accelerators.speeds import accelerator_speed, processor_speed
+from components.checks.memory.accelerators.speeds import DeviceSpeed, accelerator_speed, processor_speed
 from components.checks.memory.arithmetic import judge
 from components.checks.memory.cache import KeyCache
 from components.checks.memory.cases import MemoryCase, MemoryVerdict
@@ -31,7 +31,9 @@ _LATENT_HEAD = 128 + 64 + 128
 _NVLINK4 = 900e9
 """Bytes per second of an accelerator with NVLink of the fourth generation."""
 _PARAMETER_BYTES = 2
-"""Bytes of a parameter that is not quantized."""
+"""Bytes of a parameter that is not quantized, and of a number between layers."""
+_GENERATIONS = ((1800e9, "blackwell"), (_NVLINK4, "hopper"), (0.0, "older"))
+"""Generations of accelerators by the bandwidth of their links, fastest first."""
 
 
 def assumed_pace() -> TokenPace:
@@ -45,7 +47,7 @@ class PaceEstimate(NamedTuple):
     """An estimated pace.
 
     Attributes:
-        spread: Factor within which published measurements are, in either direction.
+        spread: Factor within which nine of ten published times to the first token are, in either direction.
         faster, slower: Factors by which nine of ten published times between tokens are at most shorter and longer.
         beside_ms: Milliseconds by which times to the first token may be longer than that.
     """
@@ -58,15 +60,37 @@ class PaceEstimate(NamedTuple):
 
 
 def estimated_pace(verdict: MemoryVerdict, instance_type: str) -> PaceEstimate | None:
-    """Return the pace of a replica that a memory verdict describes; None if its model or its nodes are unknown."""
-    pace = pace_of(verdict, instance_type)
-    faster, slower, beside_ms = (float(_table()[name]) for name in ("faster", "slower", "beside_ms"))
-    return PaceEstimate(pace, spread(), faster, slower, beside_ms) if pace.source is PaceSource.ESTIMATE else None
+    """Return the pace of a replica that a memory verdict describes.
+
+    None if its model or its nodes are unknown, or if no measurement of its engine on such an accelerator is known.
+    """
+    pace, node = pace_of(verdict, instance_type), instance(instance_type)
+    speed = accelerator_speed(node) if node and node.accelerators else None
+    if pace.source is not PaceSource.ESTIMATE or verdict.asked is None or speed is None:
+        return None
+    known = ranges().get(engine_of(verdict.asked), {}).get(generation(speed))
+    if known is None:
+        return None
+    return PaceEstimate(pace, known["first"], known["faster"], known["slower"], float(known.get("beside_ms", 0)))
 
 
-def spread() -> float:
-    """Return the factor within which published measurements of an estimated pace are."""
-    return float(_table()["spread"])
+def ranges() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
+    """Return the factors of :class:`PaceEstimate` by engine and generation of accelerators, where any are known."""
+    known: dict[str, dict[str, Mapping[str, float]]] = {}
+    for table in (_calibrated(), _table()):
+        for engine, by_generation in table["ranges"].items():
+            known.setdefault(engine, {}).update(by_generation)
+    return known
+
+
+def engine_of(case: MemoryCase) -> str:
+    """Return the engine of a case; empty if it is unknown."""
+    return case.engine or case.budget.engine
+
+
+def generation(speed: DeviceSpeed) -> str:
+    """Return the generation of an accelerator: ``blackwell``, ``hopper``, or ``older`` with slower links."""
+    return next(name for least, name in _GENERATIONS if speed.nvlink >= least)
 
 
 def profiled(profile: Profile, estimate: TokenPace) -> TokenPace:
@@ -97,7 +121,28 @@ def pace_of(
     return estimate or assumed_pace()
 
 
+class Roofline(NamedTuple):
+    """What an estimate of a replica on accelerators is computed from."""
+
+    work: StepWork
+    bandwidth: float
+    flops: float
+    bounds: TokenPace
+    engine: str
+    fast_links: bool
+
+    def pace(self, known: Efficiency) -> TokenPace:
+        """Return the pace with an efficiency."""
+        return from_roofline(self.work, self.bandwidth, self.flops, known, self.bounds)
+
+
 def _on_accelerators(node: Instance, planned: MemoryCase) -> TokenPace | None:
+    found = roofline(node, planned)
+    return found.pace(efficiency(found.engine, fast_links=found.fast_links)) if found else None
+
+
+def roofline(node: Instance, planned: MemoryCase) -> Roofline | None:
+    """Return what the estimate of a case on nodes of a type is computed from; None if too little is known."""
     speed = accelerator_speed(node) if node.accelerators else None
     verdict = judge(on_instance(planned, node, planned.parallel), types=False)
     case = verdict.asked
@@ -114,7 +159,7 @@ def _on_accelerators(node: Instance, planned: MemoryCase) -> TokenPace | None:
     bounds = TokenPace(
         alpha=0.0, beta=0.0, prefill=0.0, batch=batch, cache_tokens=_cache_tokens(verdict), chunk=max(1, chunk)
     )
-    return from_roofline(work, speed.bandwidth, flops, efficiency(fast_links=speed.nvlink >= _NVLINK4), bounds)
+    return Roofline(work, speed.bandwidth, flops, bounds, engine_of(case), speed.nvlink >= _NVLINK4)
 
 
 def _on_processors(node: Instance, shape: Shape | None, cpus: float | None) -> TokenPace | None:
@@ -131,15 +176,37 @@ def _on_processors(node: Instance, shape: Shape | None, cpus: float | None) -> T
 
 
 @functools.cache
-def efficiency(*, fast_links: bool = False) -> Efficiency:
-    """Return the share of the peak performance that engines reach.
+def efficiency(engine: str = "", *, fast_links: bool = False) -> Efficiency:
+    """Return the share of the peak performance that an engine reaches, and its overhead.
 
     Args:
+        engine: Its name; engines without measurements of their own have those of round numbers.
         fast_links: Whether accelerators are linked by NVLink 4 or later.
     """
-    table = _table()
-    found = Efficiency(**{name: float(table[name]) for name in Efficiency.__dataclass_fields__})
+    table, fitted = _table(), _calibrated()
+    if engine in fitted["engines"]:
+        return calibrated(fitted["shared"], fitted["engines"][engine], fast_links=fast_links)
+    names = (name for name in Efficiency.__dataclass_fields__ if name in table)
+    found = Efficiency(**{name: float(table[name]) for name in names})
+    found = replace(found, latent_us=found.layer_us)
     return replace(found, reduce_us=float(table["reduce_nvlink4_us"])) if fast_links else found
+
+
+def calibrated(shared: Mapping[str, float], own: Mapping[str, float], *, fast_links: bool) -> Efficiency:
+    """Return the efficiency of an engine from fitted parameters.
+
+    Args:
+        shared: Those of kernels and links, which all engines have in common.
+        own: Those of the engine: ``overhead``, a factor of the overhead of layers; ``start_ms``, which is of
+            benchmarks alone (:func:`.closed_loop.benchmark_times`); and attributes of the result.
+        fast_links: Whether accelerators are linked by NVLink 4 or later; no point calibrates other links.
+    """
+    values = {name: value for name, value in {**shared, **own}.items() if name not in ("overhead", "start_ms")}
+    for name in ("layer_us", "latent_us", "experts_us"):
+        values[name] = shared[name] * own["overhead"]
+    if not fast_links:
+        values["reduce_us"] = float(_table()["reduce_us"])
+    return Efficiency(**values, host=float(_table()["host"]))
 
 
 def _work(case: MemoryCase, on_host: int = 0) -> StepWork | None:
@@ -182,6 +249,8 @@ def _work(case: MemoryCase, on_host: int = 0) -> StepWork | None:
         tensor=parallel.tensor,
         pipeline=parallel.pipeline,
         copies=parallel.data,
+        hidden=float(_PARAMETER_BYTES * (shape.hidden or 0) * (1 + shape.active_experts)),
+        is_latent=any(kind.is_latent for kind in shape.layers),
     )
 
 
@@ -226,6 +295,12 @@ def _cache_tokens(verdict: MemoryVerdict) -> int | None:
     if not case.budget.reserves_all:
         tokens = max(tokens, tokens * (part.size + max(0, verdict.margin)) // part.size)
     return tokens * case.parallel.data
+
+
+@functools.cache
+def _calibrated() -> Mapping[str, Any]:
+    table: dict[str, Any] = load_table(__package__, "calibrated.yaml")
+    return table
 
 
 @functools.cache

@@ -15,12 +15,17 @@ class Efficiency:
     Attributes:
         weights: Share of the memory bandwidth when weights are read.
         cache: Share of the memory bandwidth when the KV cache is read.
-        compute: Share of the FLOP/s when prompts are computed.
+        compute: Share of the FLOP/s.
         layer_us: Overhead of a layer in microseconds.
+        latent_us: The same with multi-head latent attention.
         experts_us: Additional overhead of a layer with experts, in microseconds.
         reduce_us: Time of an all-reduce over the ranks of tensor parallelism, in microseconds.
         request_us: Overhead of each request in a step, in microseconds.
         host: Bandwidth from the host's memory to an accelerator, in bytes per second.
+        passes: How often a token's hidden state is read or written in a layer, and again for each of its experts.
+        eager: Overhead of the layers of a step with prompts beside that of other steps, as a multiple of it.
+        latency_ms: Milliseconds of a request before it is in the queue.
+        token_us: Microseconds that each prompt token adds to them.
     """
 
     weights: float
@@ -31,6 +36,11 @@ class Efficiency:
     reduce_us: float
     request_us: float
     host: float
+    latent_us: float = 0.0
+    passes: float = 0.0
+    eager: float = 0.0
+    latency_ms: float = 0.0
+    token_us: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,8 @@ class StepWork:
         tensor: Degree of tensor parallelism.
         pipeline: Degree of pipeline parallelism.
         copies: Degree of data parallelism.
+        hidden: Bytes of a token's hidden state, times one more than the experts that it activates.
+        is_latent: Whether attention is on latents (MLA).
     """
 
     weights: float
@@ -64,6 +76,8 @@ class StepWork:
     tensor: int = 1
     pipeline: int = 1
     copies: int = 1
+    hidden: float = 0.0
+    is_latent: bool = False
 
 
 def from_profile(alpha_ms: float, beta_ms: float, batch: int, estimate: TokenPace) -> TokenPace:
@@ -99,7 +113,8 @@ def from_roofline(
     A step reads the weights once, the experts that its tokens activate, and the cache of each request. With pipeline
     parallelism, a token passes all stages in turn, while the other stages process other requests: a step takes the
     time for the weights of all stages, and each request adds its time in one stage. A prompt also passes all stages;
-    stages that process several prompts at a time are not modelled.
+    stages that process several prompts at a time are not modelled. A token of an answer is computed as one of a
+    prompt is: its operations, and the passes over its hidden state in memory.
 
     Args:
         work: The work of a rank.
@@ -111,17 +126,25 @@ def from_roofline(
     # Two all-reduces per layer: after the attention and after the feed-forward network.
     reduces = 2 * efficiency.reduce_us if work.tensor > 1 else 0.0
     routing = efficiency.experts_us if work.experts else 0.0
-    overhead = work.layers * (efficiency.layer_us + routing + reduces) * _MICRO
+    kernels = work.layers * ((efficiency.latent_us if work.is_latent else efficiency.layer_us) + routing) * _MICRO
+    overhead = kernels + work.layers * reduces * _MICRO
     seconds_per_byte = (1 - work.on_host) / (bandwidth * efficiency.weights) + work.on_host / efficiency.host
+    token = work.operations * work.pipeline / (flops * efficiency.compute)
+    token += work.layers * work.hidden * efficiency.passes / bandwidth
     request = work.cache / (bandwidth * efficiency.cache) + efficiency.request_us * _MICRO
+    if efficiency.passes:
+        request += token / work.pipeline
     return replace(
         bounds,
         alpha=work.pipeline * work.weights * seconds_per_byte + overhead,
         beta=request / work.copies,
-        prefill=work.operations * work.pipeline / (flops * efficiency.compute),
+        prefill=token,
         cached=work.token / (bandwidth * efficiency.cache) / work.copies,
         attention=work.pair * work.pipeline / (flops * efficiency.compute),
         experts=work.pipeline * work.experts * seconds_per_byte,
         untouched=work.untouched ** (1 / work.copies),
+        eager=kernels * efficiency.eager,
+        latency=efficiency.latency_ms * _MILLI,
+        tokenizing=efficiency.token_us * _MICRO,
         source=PaceSource.ESTIMATE,
     )

@@ -1,6 +1,7 @@
 """Simulate the batch and the queue of an inference engine, step by step."""
 
 import heapq
+import itertools
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable, Collection, Sequence
@@ -165,7 +166,10 @@ class EngineReplica:
     """
 
     def __init__(self, pace: TokenPace, queue: int | None, now: float) -> None:
-        parts = (pace.alpha, pace.beta, pace.prefill, pace.cached, pace.attention, pace.experts)
+        parts = (
+            *(pace.alpha, pace.beta, pace.prefill, pace.cached, pace.attention, pace.experts),
+            *(pace.eager, pace.latency, pace.tokenizing),
+        )
         if not (0 < pace.step(1) < inf and min(parts) >= 0 and 0 <= pace.untouched <= 1):
             raise ValueError(f"alpha {pace.alpha:g}, beta {pace.beta:g}, prefill {pace.prefill:g}: invalid pace")
         if pace.batch < 1 or pace.chunk < 1:
@@ -177,6 +181,8 @@ class EngineReplica:
         """Receives the requests that complete, in order; None if the caller does not need them."""
         self._queue = queue
         self._now = now
+        self._arriving: list[tuple[float, int, Job]] = []  # when each is in the queue, order and request: a heap
+        self._arrivals = itertools.count()
         self._waiting: deque[Job] = deque()
         self._filling: Job | None = None
         self._left = 0  # tokens of its prompt that remain after the current step
@@ -207,16 +213,22 @@ class EngineReplica:
         if prompt < 0 or wanted < 1:
             raise ValueError(f"prompt {prompt}, wanted {wanted}: must be at least 0 and 1 tokens")
         self.advance(now)
-        if self._queue is not None and len(self._waiting) + self.running >= self._queue + self.pace.batch:
-            raise QueueFullError(f"{len(self._waiting)} requests wait")
+        if self._queue is not None and self.waiting + self.running >= self._queue + self.pace.batch:
+            raise QueueFullError(f"{self.waiting} requests wait")
         job = Job(prompt, wanted, self._now)
+        if delay := self.pace.before_queue(prompt):
+            heapq.heappush(self._arriving, (self._now + delay, next(self._arrivals), job))
+        else:
+            self._enqueue(job)
+        return job
+
+    def _enqueue(self, job: Job) -> None:
         self._waiting.append(job)
         if not self._steps:
             self._at = self._now
             self._begin()
         elif len(self._waiting) == 1 and self.running < self.pace.batch:
             self._stop_after_step()
-        return job
 
     def cancel(self, now: float, job: Job) -> None:
         """Cancel a request whose client disconnected, unless it is over.
@@ -227,8 +239,11 @@ class EngineReplica:
         match job.state:
             case JobState.OVER:
                 return
-            case JobState.WAITING:
+            case JobState.WAITING if job in self._waiting:
                 self._waiting.remove(job)
+            case JobState.WAITING:
+                self._arriving = [entry for entry in self._arriving if entry[2] is not job]
+                heapq.heapify(self._arriving)
             case JobState.FILLING | JobState.ANSWERING:
                 self._settle(self._done)
                 self._remove(job)
@@ -237,6 +252,13 @@ class EngineReplica:
 
     def advance(self, now: float) -> None:
         """Advance the replica to a time."""
+        while self._arriving and self._arriving[0][0] <= now:
+            at, _, job = heapq.heappop(self._arriving)
+            self._advance(at)
+            self._enqueue(job)
+        self._advance(now)
+
+    def _advance(self, now: float) -> None:
         self._now = max(self._now, now)
         while self._steps and self._moment(self._steps) <= self._now:
             self._settle(self._steps)
@@ -275,6 +297,7 @@ class EngineReplica:
         certain = self._moment(self._steps)
         ends = [(last, other.prompt + other.wanted) for last, _, other in self._answering]
         cached = self._read + self._steps * len(self._answering)
+        arriving = [(at, other) for at, _, other in sorted(self._arriving)]
         forecast = Forecast(
             pace=self.pace,
             at=certain,
@@ -283,22 +306,27 @@ class EngineReplica:
             cached=cached,
             filling=self._filling,
             left=self._left,
-            waiting=self._waiting,
+            waiting=[*self._waiting, *(other for _, other in arriving)],
         )
         estimate = forecast.due(job, tokens)
-        if self._waiting or self._filling:
+        if arriving:
+            # Not before it is in the queue, and not as late as a batch without those that arrive before.
+            ready = next((at for at, other in arriving if other is job), self._now)
+            estimate = max(ready, certain + (estimate - certain) * _RECHECK_SHARE)
+        elif self._waiting or self._filling:
             estimate = certain + (estimate - certain) * _RECHECK_SHARE
         return max(self._now, estimate)
 
     @property
     def changes_at(self) -> float:
         """When its batch changes next, if no request is added or cancelled before; infinity while it is idle."""
-        return self._moment(self._steps) if self._steps else inf
+        step = self._moment(self._steps) if self._steps else inf
+        return min(step, self._arriving[0][0]) if self._arriving else step
 
     @property
     def waiting(self) -> int:
-        """Requests in the queue."""
-        return len(self._waiting)
+        """Requests in the queue, or on their way to it."""
+        return len(self._waiting) + len(self._arriving)
 
     @property
     def running(self) -> int:

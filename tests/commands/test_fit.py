@@ -43,7 +43,7 @@ def test_a_table_lists_the_cheapest_first() -> None:
     usd = [option["usdPerHour"] for option in answer(MODEL, "--max-len", "8192", "--users", "40")["options"]]
     assert usd == sorted(usd, key=lambda price: (price is None, price))
     text = words("fit", MODEL, "--max-len", "8192", "--users", "40", "--details")
-    assert "Nine of ten published measurements are at most 1.25 times faster or 1.6 times slower." in text
+    assert "accelerators of the same generation are in the range in brackets." in text
     # CUDA_SUPPORTED_ARCHS of vLLM 0.20.0 starts at 7.5; a T4 computes bfloat16 models in float16.
     assert (
         "not offered: V100 16 GiB, V100 32 GiB: vllm v0.20.0 computes models from compute capability 7.5 on" in text

@@ -325,7 +325,7 @@ def _notes(
 ) -> Iterator[str]:
     known = next((speed for speed in speeds if speed), None)
     if known:
-        yield HOW.format(faster=known.faster, slower=known.slower)
+        yield HOW
     if options:
         yield "USD are those of whole instances, with accelerators that no replica uses."
         verdict = options[0].verdict

@@ -9,8 +9,8 @@ _SECONDS = 3600
 _MILLION = 1_000_000
 HOW = (
     "Tokens per second are an estimate from memory bandwidth, FLOP/s and measured efficiency, for all users at once, "
-    "each with the whole context in the cache, while they generate. Nine of ten published measurements are at most "
-    "{faster:g} times faster or {slower:g} times slower."
+    "each with the whole context in the cache, while they generate. Nine of ten published measurements of the engine "
+    "on accelerators of the same generation are in the range in brackets."
 )
 
 
@@ -25,8 +25,6 @@ class GenerationSpeed(NamedTuple):
     tokens: float
     low: float
     high: float
-    faster: float
-    slower: float
 
     def usd_per_million(self, usd_per_hour: float) -> tuple[float, float, float]:
         """Return the price of a million generated tokens: of the estimate, and of its upper and lower bound."""
@@ -53,6 +51,4 @@ def speed_of(option: "FitOption", users: int | None) -> GenerationSpeed | None:
     step = estimate.pace.step(each, cached=each * option.verdict.context)
     tokens = option.replicas * each / step
     low, high = tokens / estimate.slower, tokens * estimate.faster
-    return GenerationSpeed(
-        users=each, tokens=tokens, low=low, high=high, faster=estimate.faster, slower=estimate.slower
-    )
+    return GenerationSpeed(users=each, tokens=tokens, low=low, high=high)

@@ -11,6 +11,7 @@ class EngineMemory(NamedTuple):
     smallest measured ones; some measured servers used up to ``spread_bytes`` more.
 
     Attributes:
+        engine: Name of the engine; empty for an ideal one.
         share: Share of the memory that the engine may use; None if it allocates what it needs.
         share_used: Fraction of that share that it uses.
         fixed_bytes: Memory within its share other than weights, cache and activations: libraries, graphs.
@@ -96,3 +97,4 @@ class EngineMemory(NamedTuple):
     whole_requests: bool = False
     mxfp4_share: Decimal = Decimal(0)
     spread_bytes: int = 0
+    engine: str = ""

@@ -92,7 +92,7 @@ def memory_of(engine: Engine, tag: str, device: Device, traits: ServerTraits = N
             attributes[_SIZES[column]] = value * _MIB
         else:
             attributes[column] = Decimal(str(value)) if column in _DECIMALS else value
-    memory = EngineMemory(**attributes)
+    memory = EngineMemory(**attributes, engine=engine.name)
     if traits.batch_tokens is not None:
         memory = memory._replace(batch_tokens=traits.batch_tokens)
     if traits.graph_requests is not None:

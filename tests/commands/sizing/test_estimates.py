@@ -7,6 +7,7 @@ import pytest
 
 from components.checks.memory.catalog import names
 from components.fleet.levels import Load
+from livefleet.pace.estimates import ranges
 from tests.commands.support import workbench
 from workbench.sizing.estimates import estimated_candidates
 
@@ -21,6 +22,7 @@ UNKNOWN = {
 """Models of which neither the size nor the parameters are known."""
 ENCODERS = {"BAAI/bge-m3", "BAAI/bge-reranker-v2-m3", "intfloat/multilingual-e5-large-instruct"}
 """Models that generate no tokens."""
+GENERATIONS = {"H100": "hopper", "H200": "hopper", "B200": "blackwell", "B300": "blackwell"}
 TARGETS = (
     "--rate",
     "120",
@@ -46,10 +48,13 @@ def test_the_range_is_that_of_published_measurements(name: str) -> None:
     for candidate, _ in estimated_candidates(name, LOAD):
         assert candidate.ends
         fast, slow = candidate.ends
-        assert fast.alpha * 1.25 == pytest.approx(candidate.profile.alpha, abs=1e-3)
-        assert slow.alpha / 1.6 == pytest.approx(candidate.profile.alpha, abs=1e-3)
-        assert slow.gamma == pytest.approx(candidate.profile.gamma * 2.2 + 65, abs=1e-3)
-        assert fast.gamma == pytest.approx(candidate.profile.gamma / 2.2, abs=1e-3)
+        accelerator = candidate.profile.accelerator
+        known = ranges()["vllm"][GENERATIONS.get(accelerator, "older")]
+        assert fast.alpha * known["faster"] == pytest.approx(candidate.profile.alpha, abs=1e-3)
+        assert slow.alpha / known["slower"] == pytest.approx(candidate.profile.alpha, abs=1e-3)
+        beside = 65 if accelerator not in GENERATIONS else 0
+        assert slow.gamma == pytest.approx(candidate.profile.gamma * known["first"] + beside, abs=1e-3)
+        assert fast.gamma == pytest.approx(candidate.profile.gamma / known["first"], abs=1e-3)
         assert candidate.profile.alpha >= 0
         assert candidate.profile.beta >= 0
         assert candidate.is_estimated

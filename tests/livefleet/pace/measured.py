@@ -56,10 +56,15 @@ def figures(where: str = "points") -> Iterator[Measured]:
 
 def pace_on(row: Row) -> TokenPace:
     """Return what is estimated for a row."""
+    return pace_of(verdict_on(row), row["instance"], _shape(row), row.get("cpus"))
+
+
+def verdict_on(row: Row) -> MemoryVerdict:
+    """Return the verdict of a plan on a row."""
     shape, node = _shape(row), instance(row["instance"])
     assert node is not None
     if not node.accelerators:
-        return pace_of(MemoryVerdict(Fit.UNKNOWN, ""), node.name, shape, row["cpus"])
+        return MemoryVerdict(Fit.UNKNOWN, "")
     memory, ranks = int((node.accelerator_memory_gib or 0) * GIB), row.get("tensor", 1)
     budget = memory_of(engines()[row["engine"]], "", Device(node.accelerator, memory, ranks))
     assert budget is not None
@@ -73,7 +78,7 @@ def pace_on(row: Row) -> TokenPace:
         # Some engines keep as many places as they are told, and no more.
         sequences=row["at once"] if budget.reserves_all else None,
     )
-    return pace_of(MemoryVerdict(Fit.FITS, "", case), node.name)
+    return MemoryVerdict(Fit.FITS, "", case)
 
 
 def _shape(row: Row) -> Shape:

@@ -7,14 +7,12 @@ between processes, for a first step without graphs.
 
 import pytest
 
-from components.contract.tables import load_table
 from livefleet.fleet import PaceSource, TokenPace
-from livefleet.pace.estimates import spread
 from tests.livefleet.pace.measured import TABLE, Measured, figures, pace_on, under_load
 
-SPREAD = spread()
+SPREAD = 2.2
 SHORT_MS = 100
-BESIDE_MS = float(load_table("livefleet.pace", "efficiency.yaml")["beside_ms"])
+BESIDE_MS = 65
 ALL = tuple(figures())
 BEYOND = tuple(figures("beyond"))
 
@@ -34,7 +32,11 @@ def test_an_estimate_is_near_what_was_measured(measured: Measured) -> None:
 
 
 NEW = tuple(each for each in ALL if each.row["engine"] != "llamacpp" and each.row["version"] != "0.7.3")
-LONG = tuple(each for each in NEW if each.row["prompt"] >= 1000 and each.figure != "tokens_per_s")
+# Several clients with requests of one length come in step, and wait for the prompts of each other.
+IN_STEP = tuple(each for each in NEW if each.figure == "ttft_ms" and each.row["at once"] > 1)
+LONG = tuple(
+    each for each in NEW if each.row["prompt"] >= 1000 and each.figure != "tokens_per_s" and each not in IN_STEP
+)
 EXPERTS = tuple(each for each in NEW if each.row["model"] in ("Qwen/Qwen3-30B-A3B", "openai/gpt-oss-120b"))
 
 

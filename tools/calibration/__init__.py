@@ -1,0 +1,1 @@
+"""Estimates of speed against published measurements of servers: read, measured, fitted, drawn."""
