@@ -222,7 +222,7 @@ def test_no_two_claims_have_one_volume(claim: str, namespace: str, other: str, e
         ({"s3": {"library": "Models"}}, "s3.library", "valid lower-case bucket name"),
         ({"s3": {"library": "models/prod"}}, "s3.library", "end it with '/'"),
         ({"s3": {"library": "models/*/"}}, "s3.library", "must not contain a wildcard"),
-        ({"s3": {"The library": "models"}}, "s3[The library]", "must match pattern"),
+        ({"s3": {"The_library": "models"}}, "s3.The_library", "must match pattern"),
         ({"efs": {}}, "vpc_id", "is required for a new file system"),
         ({"efs": {}}, "subnets", "is required for a new file system"),
         ({"efs": {}}, "cluster_security_group_id", "is required for a new file system"),
