@@ -157,7 +157,7 @@ OWN = {
             "cache_host_path",
             "shared",
         ),
-        *("shared", "draft_model", "autoscaled", "wait_until_ready", "ready_timeout"),
+        *("shared", "draft_model", "autoscaled", "wait_until_ready", "ready_timeout", "instance_types"),
     },
     "ModelRouter": {"name", "namespace", "release"},
     "ModelPool": {"name", "namespace", "release"},
@@ -174,7 +174,7 @@ OWN = {
     "ModelRoute": {"name", "namespace", "realization", "release", "servers", "servings"},
     "VariantAutoscaling": {
         *("name", "namespace", "realization", "release", "workload", "targets"),
-        *("accelerator", "service_class", "promise", "load", "cents_per_hour"),
+        *("accelerator", "service_class", "promise", "load", "cents_per_hour", "instance_types"),
     },
 }
 """Arguments about other things than the specification."""

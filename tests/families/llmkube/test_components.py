@@ -34,7 +34,7 @@ def program(source: str = SOURCE, realization: str = "native", **args: Any) -> C
 
 def test_every_field_of_the_contract_is_an_argument() -> None:
     own = {"service_account_name", "cache_claim", "cache_host_path", "shared", "model", "draft_model", "autoscaled"}
-    own |= {"wait_until_ready", "ready_timeout"}
+    own |= {"wait_until_ready", "ready_timeout", "instance_types"}
     fields = set(InferenceServiceSpec.model_fields) - {"model_ref"}
     assert set(InferenceServiceArgs.__annotations__) == fields | COMMON | own
     assert set(ModelArgs.__annotations__) == set(ModelSpec.model_fields) | COMMON

@@ -40,7 +40,7 @@ REFUSED: list[tuple[str, Object, Object, str]] = [
     ("blank in address", {}, {"source": "https://example.com/a b"}, "spec.modelRef"),
     ("relative file", {}, {"source": "file://m.gguf"}, "spec.modelRef"),
     ("path without slash", {"endpoint": {"path": "v1"}}, {}, "spec.endpoint.path"),
-    ("pod label", {"podLabels": {"a b": "c"}}, {}, "spec.podLabels[a b]"),
+    ("pod label", {"podLabels": {"a,b": "c"}}, {}, "spec.podLabels[a,b]"),
     ("node label", {"nodeSelector": {"a": "-"}}, {}, "spec.nodeSelector[a]"),
 ]
 

@@ -93,7 +93,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("name too long", "metadata.name", name="x" * 64),
     Fault("name with a digit first", "metadata.name", name="1a"),
     Fault("Model nowhere", "spec.modelRef", {"modelRef": "nowhere"}),
-    Fault("pod label", "spec.podLabels[a b]", {"podLabels": {"a b": "c"}}),
+    Fault("pod label", "spec.podLabels[a,b]", {"podLabels": {"a,b": "c"}}),
     Fault("label too long", "spec.podLabels[a]", {"podLabels": {"a": "x" * 64}}),
     Fault("node label", "spec.nodeSelector[pool]", {"nodeSelector": {"pool": "-"}}),
     Fault("path without slash", "spec.endpoint.path", {"endpoint": {"path": "v1"}}),
