@@ -108,6 +108,8 @@ def _clean_path(path: str) -> str:
 
     def shown(match: re.Match[str]) -> str:
         key = match["key"]
+        if len(key) > 1 and key[0] == key[-1] == '"':  # a path may quote a key with dots
+            key = key[1:-1]
         # The fields of a variable are words; a key with dashes or signs is a value in the wrong place.
         is_value = _NOT_IN_KEYS.search(key) or (match["before"] and not key.isdecimal())
         return f"{match['before'] or ''}[{hidden(key)}]" if is_value else match[0]

@@ -215,7 +215,7 @@ INFERENCE_SERVICES = [
         {"extraArgs": ["--ctx-size=4096"]},
         {"extra_args": ["--ctx-size=4096"]},
     ),
-    Fault("spec.podLabels[a b]", "must be a label", {"podLabels": {"a b": "c"}}, {"pod_labels": {"a b": "c"}}),
+    Fault("spec.podLabels[a,b]", "must be a label", {"podLabels": {"a,b": "c"}}, {"pod_labels": {"a,b": "c"}}),
 ]
 CASES = [
     *(("Playground", fault) for fault in PLAYGROUNDS),
