@@ -31,14 +31,20 @@ class TestRemoteCallers:
             manifests=floats(SMALL),
             prerequisites=wanted,
             frontDoor={"expose": "load-balancer", "internal": True, "replicas": 2.0},
-            pods={"nodeSelector": {"pool": "gpu"}, "tolerations": [{"key": "a", "tolerationSeconds": 5.0}]},
+            pods={
+                "nodeSelector": {"pool": "gpu"},
+                "tolerations": [{"key": "a", "effect": "NoExecute", "tolerationSeconds": 5.0}],
+            },
             modelCache={"hostPath": "/weights"},
         )
         local = {
             "manifests": SMALL,
             "prerequisites": {"install": True, "storage_gib": 50, "monitoring": True},
             "front_door": {"expose": "load-balancer", "internal": True},
-            "pods": {"node_selector": {"pool": "gpu"}, "tolerations": [{"key": "a", "tolerationSeconds": 5}]},
+            "pods": {
+                "node_selector": {"pool": "gpu"},
+                "tolerations": [{"key": "a", "effect": "NoExecute", "tolerationSeconds": 5}],
+            },
             "model_cache": {"host_path": "/weights"},
         }
         ours, theirs = deploy(program(local)), deploy(program(remote))
