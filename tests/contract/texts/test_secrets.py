@@ -310,3 +310,12 @@ def test_no_text_takes_long(text: str) -> None:
 )
 def test_harmless_fields_are_shown(value: dict[str, object]) -> None:
     assert masked(value) == value
+
+
+def test_a_named_list_of_arguments_shows_its_name_and_hides_its_values() -> None:
+    """llmaz has it until v0.1.0; messages about a missing configuration name it."""
+    named = {"args": {"name": "speculative-decoding", "flags": ["--max-model-len", "4096", "--api-key", "Qx9plain"]}}
+    flags = masked(named)["args"]["flags"]
+    assert masked(named)["args"]["name"] == "speculative-decoding"
+    assert flags[:3] == ["--max-model-len", "4096", "--api-key"]
+    assert "Qx9plain" not in flags[3]
