@@ -18,8 +18,8 @@ class CloudFacts:
 
     Attributes:
         instances: Its instance types; all that have accelerators are among them.
-        general: Further types, without accelerators, by name. A mapping that builds each when it is asked for keeps
-            short commands short.
+        general: Further types, without accelerators, by name. A lazy mapping keeps short
+            commands fast.
         fabrics: Display names of its fast network interfaces, by extended resource.
         accelerators: Extended resources of its accelerators, or of parts of them, besides those of the instances.
         label_domains: Domains of labels that the cloud, or its node provisioner, sets on nodes.

@@ -135,7 +135,7 @@ def merged_into(
         entries: The entries of the object.
         is_former: Whether an entry is one of those to take over.
         kept: Fields that stay with the former managers.
-        dropped: Fields of the former managers that nobody owns afterwards.
+        dropped: Fields that only the former managers owned, and nobody owns now.
     """
     fields: Fields = {}
     own: Mapping[str, Any] = {}

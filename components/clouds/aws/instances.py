@@ -42,7 +42,7 @@ _RESERVED_CPU = (
 
 
 class GeneralTypes(Mapping[str, Instance]):
-    """The types without accelerators by name. Each is built when it is asked for, because most never are."""
+    """The types without accelerators, by name, built on first access: most commands read few of them."""
 
     def __init__(self) -> None:
         header, *lines = _text("general_instances.csv").splitlines()

@@ -91,8 +91,12 @@ def _leaves(value: Any, hide: Hide) -> Any:  # noqa: ANN401
 def _flags_in_map(flags: dict[Any, Any], hide: Hide, *, files: bool) -> dict[Any, Any]:
     """Hide the values of flags in a map, as in the values of charts."""
     if flags.keys() <= {"name", "flags"}:  # llmaz until v0.1.0: a named list of arguments
-        words = flags.get("flags")
-        return {**flags, "flags": _arguments(words, hide)} if isinstance(words, list) else flags
+        name, words = flags.get("name"), flags.get("flags")
+        shown = {
+            "name": name if isinstance(name, str) and is_plain(name) else _leaves(name, hide),
+            "flags": _arguments(words, hide) if isinstance(words, list) else _leaves(words, hide),
+        }
+        return {key: shown[key] for key in flags}
     return {
         name: _named(value, f"--{name}", hide, header=False)
         if isinstance(value, str)

@@ -392,7 +392,7 @@ class KubernetesVersionArgs(TypedDict, total=False):
     """A Kubernetes version of EKS that the tables do not have."""
 
     standard_until: str
-    """Day on which its standard support ends, such as 2027-12-02. Default: unknown; nothing is said of its end."""
+    """Day on which its standard support ends, such as 2027-12-02. Default: unknown; no warning is given."""
     extended_until: str
     """Day on which its extended support ends. Default: unknown."""
     ami_releases: dict[str, str]

@@ -34,7 +34,7 @@ class VersionSettings(Section):
     """A Kubernetes version of EKS that the tables do not have."""
 
     standard_until: Day | None = None
-    """Day on which its standard support ends, such as 2027-12-02. Default: unknown; nothing is said of its end."""
+    """Day on which its standard support ends, such as 2027-12-02. Default: unknown; no warning is given."""
     extended_until: Day | None = None
     """Day on which its extended support ends. Default: unknown."""
     ami_releases: dict[Literal["al2023", "bottlerocket"], str] = Field(default_factory=dict)

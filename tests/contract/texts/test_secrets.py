@@ -319,3 +319,5 @@ def test_a_named_list_of_arguments_shows_its_name_and_hides_its_values() -> None
     assert masked(named)["args"]["name"] == "speculative-decoding"
     assert flags[:3] == ["--max-model-len", "4096", "--api-key"]
     assert "Qx9plain" not in flags[3]
+    broken = {"args": {"name": ["Qx9plain"], "flags": "Qx9plain"}}
+    assert "Qx9plain" not in str(masked(broken))

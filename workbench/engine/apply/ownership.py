@@ -63,7 +63,7 @@ def take_over(
         if not any(former(entry) and not is_applier(entry, manager) for entry in entries):
             return False
         staying = reset_fields(kube, live, manager, former) if kept is None else kept
-        # What a field contains is removed with it only if nobody else owns a part of it.
+        # A field and its content are removed only if no other manager owns a part of it.
         dropped = empty_lists(staying, live) if kept is None else {}
         remaining = merged_into(manager, entries, former, staying, dropped)
         if remaining == entries:
